@@ -1,9 +1,10 @@
 import { errorFields, type ServiceScope, type SettingsReader } from '@webhooks/runtime';
 import { createKafka, type Kafka } from './kafkajs/create-kafka.js';
-import { type Logger, BROKER, type KafkaOptions, type KafkaSasl, type KafkaTls } from './kafkajs/link.js';
+import { type Logger, BROKER, type KafkaOptions } from './kafkajs/link.js';
 import { ensureTopics, type TopicSpec } from './kafkajs/topics.js';
 import { asError } from './faults.js';
 import { hostname } from 'node:os';
+import { LASTING_FAULT_MS } from './limits.js';
 
 /** How a service reaches Kafka, and what it may do to topics. */
 export interface KafkaSettings extends Omit<KafkaOptions, 'log'> {
@@ -15,7 +16,7 @@ export interface KafkaSettings extends Omit<KafkaOptions, 'log'> {
 
 const MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 
-function readTls(settings: SettingsReader): KafkaTls | undefined {
+function readTls(settings: SettingsReader): KafkaOptions['tls'] {
   if (!settings.flag('KAFKA_TLS', false)) return undefined;
   const cert = settings.optionalFile('KAFKA_TLS_CERT_FILE');
   const key = settings.optionalFile('KAFKA_TLS_KEY_FILE');
@@ -26,7 +27,7 @@ function readTls(settings: SettingsReader): KafkaTls | undefined {
   return { ca: settings.optionalFile('KAFKA_TLS_CA_FILE'), cert, key };
 }
 
-function readSasl(settings: SettingsReader): KafkaSasl | undefined {
+function readSasl(settings: SettingsReader): KafkaOptions['sasl'] {
   const name = settings.optionalText('KAFKA_SASL_MECHANISM');
   const mechanism = MECHANISMS.find((known) => known === name);
   settings.refuseWhen(mechanism !== name, `KAFKA_SASL_MECHANISM must be one of ${MECHANISMS.join(', ')}`);
@@ -63,7 +64,7 @@ export function connectKafka(settings: KafkaSettings, scope: ServiceScope, forma
   return kafka;
 }
 
-/** From this many replicas on, one may be away while an acknowledged record still lies on two. */
+/** With this many replicas or more, one may be down while an acknowledged record still has two. */
 const REPLICAS_FOR_QUORUM = 3;
 const QUORUM = { 'min.insync.replicas': '2' };
 
@@ -76,9 +77,6 @@ export function replicated(
   const durable = replicationFactor >= REPLICAS_FOR_QUORUM ? QUORUM : {};
   return specs.map((spec) => ({ ...spec, replicationFactor, configs: { ...durable, ...spec.configs } }));
 }
-
-/** A fault that lasts so long is a wrong setting or an outage, and no election of a first start. */
-const LASTING_MS = 4_000;
 
 /**
  * Creates the topics that are missing, unless `TOPICS_CREATE=false`; rejects when that takes longer than `deadlineMs`. Until it is
@@ -98,7 +96,7 @@ export async function prepareTopics(
       ...{ brokers: settings.brokers },
       ...errorFields(fault),
     });
-  }, LASTING_MS);
+  }, LASTING_FAULT_MS);
   const onFault = (error: unknown): void => void (fault = asError(error));
   try {
     await ensureTopics(kafka, replicated(specs, settings), { deadlineMs, onFault });

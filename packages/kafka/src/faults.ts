@@ -3,15 +3,15 @@ export function asError(error: unknown): Error {
 }
 
 /**
- * What is read of any error, to be spread into log fields: `error` is its message (of the name `message` the log joins two), `type` Kafka's
- * name of a protocol error, such as `REBALANCE_IN_PROGRESS`.
+ * Log fields of an error. `error` is its message: a field named `message` would be joined to the line's. `type` is Kafka's name of a
+ * protocol error, such as `REBALANCE_IN_PROGRESS`.
  */
 export function faultOf(error: unknown) {
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   return { name, error: message, type: typeOf(error) };
 }
 
-/** Its own, or that of its cause. */
+/** The type of the error, or of its cause. */
 function typeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   return 'type' in error && typeof error.type === 'string' ? error.type : typeOf(error.cause);
@@ -36,7 +36,7 @@ const FATAL_TYPES = new Set([
   'OTHER_RECORD_FORMAT',
 ]);
 
-/** Trying again cannot help: an operator must change something. */
+/** Whether trying again cannot help, because an operator must change something. */
 export function isFatal(error: unknown): boolean {
   const fault = faultOf(error);
   return FATAL_TYPES.has(fault.type ?? '') || fault.name === 'KafkaJSSASLAuthenticationError';

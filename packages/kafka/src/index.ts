@@ -11,13 +11,11 @@ export {
 } from './sink/pending-record.js';
 export type { KafkaRecord } from './record.js';
 export { openSink, type Sink } from './sink/sink.js';
-export { openDelayedSource, openSource } from './source/source.js';
+export { openDelayedSource, openSource, type Source, type SourceHealth } from './source/source.js';
 export type {
   DelayedSourceOptions,
   OnPoison,
   PartitionPosition,
-  Source,
-  SourceHealth,
   SourceOptions,
   Unhandled,
 } from './source/source-types.js';

@@ -1,7 +1,7 @@
 /** Header values as bytes; of a repeated header the last one counts, a null value is an empty buffer. */
 export type RecordHeaders = Readonly<Record<string, Buffer>>;
 
-/** Where a record lies: the key under which work in flight is known. */
+/** A partition of a topic. */
 export interface TopicPartition {
   readonly topic: string;
   readonly partition: number;
@@ -11,8 +11,8 @@ export interface TopicPartition {
  * One record as read from a topic.
  *
  * Offsets are numbers: a partition that gains a million records a second reaches 2^53 after 285 years, and a number
- * costs nothing where a bigint or a string is allocated for each record. Its bytes are its own: they are never overwritten, and keep
- * nothing else in memory.
+ * costs nothing where a bigint or a string is allocated for each record. A record owns its bytes, so it keeps no fetched block in
+ * memory.
  */
 export interface KafkaRecord extends TopicPartition {
   readonly offset: number;

@@ -1,21 +1,16 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isFatal, asError } from './faults.js';
-
-const FIRST_MS = 100;
-const LONGEST_MS = 1_000;
+import { POLL_MS, RETRY_FIRST_MS, RETRY_LONGEST_MS } from './limits.js';
 
 /**
- * Milliseconds to wait after so many failures in a row (from 1 on): 100, doubling to `longestMs`. A half to all of that, so
- * that many clients do not come back as one ("equal jitter", AWS Architecture Blog, 2015).
+ * Milliseconds to wait after failures in a row (minimum 1): 100, doubled with each further failure up to `longestMs` (default 1,000).
+ * Half of it is random, so that clients do not retry at once ("equal jitter", AWS Architecture Blog, 2015).
  */
-export function backoffMs(failures: number, longestMs = LONGEST_MS): number {
-  const plainMs = Math.min(FIRST_MS * 2 ** (failures - 1), longestMs);
+export function backoffMs(failures: number, longestMs = RETRY_LONGEST_MS): number {
+  const plainMs = Math.min(RETRY_FIRST_MS * 2 ** (failures - 1), longestMs);
   return (plainMs * (1 + Math.random())) / 2;
 }
-
-/** Polling interval of `until`. */
-const LOOK_MS = 5;
 
 /** Milliseconds until `deadlineAt` of `performance.now()`, at least 0. */
 export function remainingMs(deadlineAt: number): number {
@@ -25,7 +20,7 @@ export function remainingMs(deadlineAt: number): number {
 /** Resolves when `isSo` holds, or after `timeoutMs`. */
 export async function until(isSo: () => boolean, timeoutMs: number): Promise<void> {
   const deadlineAt = performance.now() + timeoutMs;
-  while (!isSo() && remainingMs(deadlineAt) > 0) await delay(LOOK_MS);
+  while (!isSo() && remainingMs(deadlineAt) > 0) await delay(POLL_MS);
 }
 
 /** The promise's outcome, or `undefined` when it has none after `timeoutMs`; what it does later is ignored. */

@@ -59,7 +59,7 @@ describe('kill -9 of the broker, and its return', () => {
     expect(await member.source.stop({ deadlineMs: 5_000 })).toMatchObject({ drained: true, committed: true });
   });
 
-  it('[`commitOffsets` is a noLog no-op once stopping began; errors outside `eachBatch` do not cause a rejoin] keeps its watermark and commits it later', async () => {
+  it('[`commitOffsets` is a silent no-op once stopping began; errors outside `eachBatch` do not cause a rejoin] keeps its watermark and commits it later', async () => {
     const topic = await newTopic(kafka, 2);
     const groupId = randomName('group');
     const sink = await openSink({ kafka });
@@ -86,7 +86,7 @@ describe('kill -9 of the broker, and its return', () => {
     await sink.close();
   });
 
-  it('the sink is well again by itself: no record has to be sent to find out', async () => {
+  it('a sink reports no fault after the outage, without a record that has to be sent', async () => {
     const topic = await newTopic(kafka, 1);
     const sink = await openSink({ kafka });
     await sink.send({ topic, key: 'a', value: '1' });
@@ -100,7 +100,7 @@ describe('kill -9 of the broker, and its return', () => {
     await sink.close();
   });
 
-  it('the table reader is stale while the broker is away, and fresh again after', async () => {
+  it('a table reader is stale while the broker is down, and fresh afterwards', async () => {
     const topic = await newTopic(kafka, 2, { 'cleanup.policy': 'compact' });
     const sink = await openSink({ kafka });
     const rows = new Map<string, string>();
@@ -123,7 +123,7 @@ describe('kill -9 of the broker, and its return', () => {
     await sink.close();
   });
 
-  it('hands out nothing through the outage while its handler has no room, and goes on after it', async () => {
+  it('hands out nothing during the outage while its handler has no capacity, and continues after it', async () => {
     const topic = await newTopic(kafka, 2);
     const sink = await openSink({ kafka });
     let isFull = true;
@@ -164,7 +164,7 @@ describe('kill -9 of the broker, and its return', () => {
     await broker.engine.restart();
   });
 
-  it('stops in bounded time while the broker is away, telling what it could not do', async () => {
+  it('stops in bounded time while the broker is down, and reports what it could not do', async () => {
     const topic = await newTopic(kafka, 2);
     const sink = await openSink({ kafka });
     const member = await openMember(kafka, { groupId: randomName('group'), topic });

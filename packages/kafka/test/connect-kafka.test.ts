@@ -17,13 +17,13 @@ describe('topics that a service creates', () => {
     expect(topic?.replicationFactor).toBe(replicationFactor);
   });
 
-  it('keep a minimum of their own', () => {
+  it('keep a minimum of in-sync replicas that their table names', () => {
     const configs = { 'min.insync.replicas': '3' };
     expect(replicated([{ ...SPEC, configs }], { replicationFactor: 5 })[0]?.configs).toEqual(configs);
   });
 });
 
-it('an address where nobody listens is named by readiness at once, and by one line of the log within 5 s', async () => {
+it('readiness names an address where nobody listens at once, and one log line does within 5 s', async () => {
   const lines: [string, LogFields | undefined][] = [];
   const log = (message: string, fields?: LogFields): void => void lines.push([message, fields]);
   const health = new HealthBoard();
@@ -64,7 +64,7 @@ it('no broker at all is one fault', () => {
   expect(read('').faults).toEqual(['KAFKA_BROKERS is required: a list separated by commas']);
 });
 
-it('an IPv6 address in brackets is a broker, and connected to', async () => {
+it('a broker with an IPv6 address in brackets is connected to', async () => {
   const { kafka: settings, faults } = read('[::1]:1');
   expect(faults).toEqual([]);
   const kafka = createKafka(settings);

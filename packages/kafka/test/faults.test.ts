@@ -1,7 +1,7 @@
 import { faultOf } from '../src/faults.js';
 
 describe('fault', () => {
-  it('says in `error` what happened, so that a log line keeps its own message', () => {
+  it('gives its message as `error`, so that a log line keeps its own message', () => {
     const cause = Object.assign(new Error('inner'), { type: 'NOT_CONTROLLER' });
     expect(faultOf(new TypeError('outer', { cause }))).toEqual({
       name: 'TypeError',

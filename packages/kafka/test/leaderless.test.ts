@@ -5,7 +5,6 @@ import { startKafkaCluster } from '@webhooks/local';
 import type { KafkaCluster } from '@webhooks/local';
 import { eventually, randomName } from '@webhooks/testkit';
 import { ensureTopics, openSink, SinkTimeout, type Kafka } from '../src/index.js';
-import { adminLinkOf } from '../src/kafkajs/create-kafka.js';
 import { closeAll, kafkaAt } from './support/cluster.js';
 
 /** One copy of each partition, one partition on each node: a node that is away leaves its partition without a leader. */
@@ -30,14 +29,14 @@ afterAll(async () => {
 
 /** Of each partition, in order. */
 async function leaders(): Promise<number[]> {
-  const broker = await adminLinkOf(kafka).cluster.brokerPool.findConnectedBroker();
+  const broker = await kafka.adminLink.cluster.brokerPool.findConnectedBroker();
   const { topicMetadata } = await broker.metadata([spec.name]);
   const partitions = topicMetadata[0]?.partitionMetadata ?? [];
   return partitions.toSorted((a, b) => a.partitionId - b.partitionId).map(({ leader }) => leader);
 }
 
 describe('[kafkajs refuses all metadata when one partition has no leader]', () => {
-  it('a sink writes to the other partitions, and only what is for that one times out', async () => {
+  it('a sink writes to the other partitions, and only records for that one time out', async () => {
     const sink = await openSink({ kafka });
     const outcomes = await Promise.allSettled(
       (await leaders()).map((leader, partition) =>
@@ -51,7 +50,7 @@ describe('[kafkajs refuses all metadata when one partition has no leader]', () =
     await sink.close();
   });
 
-  it('ensureTopics is done: the topic exists', async () => {
+  it('ensureTopics resolves, because the topic exists', async () => {
     await ensureTopics(kafka, [spec], { deadlineMs: 5_000 });
     expect(await leaders()).toContain(-1);
   });

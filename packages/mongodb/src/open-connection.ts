@@ -1,39 +1,35 @@
 import { errorFields, repeat, withDeadline, type ServiceScope, type SettingsReader } from '@webhooks/runtime';
 import { createConnection, type Connection } from 'mongoose';
 
-export interface MongodbSettings {
-  readonly uri: string;
-  /** The database that the connection string names, the service's own when it names none. */
-  readonly database: string;
-}
-
 const MONGODB_URI = /^mongodb(?:\+srv)?:\/\/[^/?]+(?:\/([^?]*))?(?:\?.*)?$/;
 
-function parseMongoUri(text: string, fallback: string): MongodbSettings {
+function parseMongoUri(text: string, fallback: string) {
   const parts = MONGODB_URI.exec(text);
   if (!parts) throw new Error('expected a connection string that begins with mongodb:// or mongodb+srv://');
   return { uri: text, database: decodeURIComponent(parts[1] || fallback) };
 }
 
 /** Reads `MONGODB_URI`; `database` is taken when the connection string names none. */
-export const readMongodbSettings = (settings: SettingsReader, database: string): MongodbSettings =>
+export const readMongodbSettings = (settings: SettingsReader, database: string) =>
   settings.parsed('MONGODB_URI', undefined, (text) => parseMongoUri(text, database)) ?? { uri: '', database };
 
+export type MongodbSettings = ReturnType<typeof readMongodbSettings>;
+
 export interface ConnectionOptions<M> {
-  /** Under which its faults are shown (default `database`): each pool of a service has its own. */
+  /** Name of its probe in readiness; default `database`. Each pool of a service has its own. */
   readonly name?: string;
-  /** A server that stays silent for so long is abandoned; longer than any statement takes (default 4,000). */
+  /** A connection without a response for this long is closed, in milliseconds; default 4,000. Must exceed the longest statement. */
   readonly socketMs?: number;
   readonly modelsOn: (connection: Connection) => M;
-  /** Done once the first connection stands: indexes, without which nothing may be written. Tried again until it succeeds. */
+  /** Makes the indexes, without which nothing may be written. Called after the first connection, until it succeeds. */
   readonly prepare?: (models: M) => Promise<unknown>;
 }
 
-/** What the database gets of the 5 s within which a caller learns that it is not available. */
+/** Longest time of a request's statements, milliseconds. A caller gets a response within 5 s. */
 export const REQUEST_MS = 4_000;
 const SELECTION_MS = 2_000;
 const PAUSE_MS = 1_000;
-/** Connections at once. */
+/** Connections of one pool. */
 const MAX_POOL_SIZE = 50;
 /** Characters of a cause in readiness. */
 const MAX_CAUSE = 300;
@@ -55,7 +51,7 @@ async function ping(connection: Connection): Promise<void> {
   await connection.db?.command({ ping: 1 });
 }
 
-/** Logs a fault and its end once each, however often it is tried in between. Gives the fault in words, without the connection string. */
+/** Logs the beginning and the end of an outage. Returns the fault in words, without the connection string. */
 function createStateLog({ log }: ServiceScope): (error: unknown) => string | undefined {
   let down = false;
   return (error) => {
@@ -70,9 +66,8 @@ function createStateLog({ log }: ServiceScope): (error: unknown) => string | und
 }
 
 /**
- * Connects to MongoDB and stays connected: a server that is away at the start or later is tried again until it is there,
- * and meanwhile the service is not ready. Resolves after the first try, with what gives the models: undefined until the first
- * connection stood and was prepared.
+ * Connects to MongoDB and stays connected. While the server is down, it tries again each second and the service is not ready. Resolves
+ * after the first try with a function that gives the models, or undefined until the first connection was prepared.
  */
 export async function openConnection<M>(
   { uri, database }: MongodbSettings,

@@ -1,10 +1,10 @@
 import { withDeadline } from '@webhooks/runtime';
 import { mongo } from 'mongoose';
 
-/** MongoDB's code for a document that is there already. */
+/** MongoDB's code for a write of a document that exists already. */
 export const DUPLICATE_KEY = 11_000;
 
-/** Whether a write met a document that is there already: the only fault of a statement that means something. */
+/** Whether a write failed because the document exists already. All other faults mean that the database is unavailable. */
 export const isDuplicate = (error: unknown): boolean =>
   error instanceof mongo.MongoServerError && error.code === DUPLICATE_KEY;
 
@@ -12,8 +12,8 @@ export const isDuplicate = (error: unknown): boolean =>
 export type RunQuery<M> = <T>(statement: (model: M) => Promise<T>) => Promise<T>;
 
 /**
- * Runs statements that must all be done within `ms` from now. Whatever the database cannot do in time, or at all, throws
- * what `unavailable` makes of it; a duplicate is thrown as it is. `models` gives nothing while no statement may run.
+ * Runs statements that must all end within `ms` from now. A fault, or the end of the time, throws what `unavailable` makes of it. A
+ * duplicate is thrown as it is. `models` gives undefined while no statement may run.
  */
 export function createRunQuery<M>(
   models: () => M | undefined,

@@ -5,7 +5,7 @@ export {
   toEndpointCertificate,
   watchClientCertificate,
 } from './guard/client-certificate.js';
-export type { ClientCertificate, ClientCertificateFiles } from './guard/client-certificate.js';
+export type { ClientCertificate } from './guard/client-certificate.js';
 export * from './guard/endpoint-url.js';
 export { createResolver, type Resolve, type ResolverOptions } from './guard/resolver.js';
 export * from './signature.js';

@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net';
-import type { ErrorClass, Forbidden, Unreachable } from './pool/exchange.js';
+import type { ErrorClass, SendResult } from './pool/exchange.js';
 
 /**
  * What our own connector and connections report. Its `code` is fixed, because some TLS codes have a meaning of their own;
@@ -17,7 +17,7 @@ export class SendFailure extends Error {
   }
 }
 
-/** OpenSSL has words such as `SSL/TLS_ALERT_CLOSE_NOTIFY`. */
+/** Codes that may be shown. OpenSSL has some such as `SSL/TLS_ALERT_CLOSE_NOTIFY`. */
 const SAFE_CODE = /^[A-Z][A-Z0-9_/]{1,63}$/;
 
 /** The `code` of an error of Node when it is a plain word, else `fallback`. */
@@ -26,12 +26,12 @@ export function codeOf(error: unknown, fallback: string): string {
   return typeof code === 'string' && SAFE_CODE.test(code) ? code : fallback;
 }
 
-/** No name server answers anything. */
-export const NAME_SERVERS_SILENT = 'NAME_SERVERS_SILENT';
+/** No name server answers any query, so the fault is ours. */
+export const NAME_SERVERS_UNREACHABLE = 'NAME_SERVERS_UNREACHABLE';
 
 /** This machine's exhaustion, its network, or a request that cannot be sent: no endpoint's failure, so it is thrown. */
 const OUR_FAULT = new Set([
-  NAME_SERVERS_SILENT,
+  NAME_SERVERS_UNREACHABLE,
   ...['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'],
   ...['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED'],
 ]);
@@ -41,7 +41,7 @@ export function isOurFault(error: Error): boolean {
   return OUR_FAULT.has(code) || partsOf(error).some(ranOutOfPorts);
 }
 
-/** Node tells of several addresses that were tried as one error, with the code of the first. */
+/** Node reports failures at several addresses as one error, with the code of the first. */
 function partsOf(error: Error): readonly unknown[] {
   const cause = error instanceof SendFailure ? error.cause : error;
   const several = typeof cause === 'object' && cause !== null && 'errors' in cause ? cause.errors : undefined;
@@ -58,64 +58,57 @@ function ranOutOfPorts(error: unknown): boolean {
   return isIPv4(String(address));
 }
 
-/** Errors of the system, such as `ECONNRESET`. Those of OpenSSL have longer words, but for `EPROTO`. */
+/** Codes of the system, such as `ECONNRESET`. OpenSSL's begin differently, except `EPROTO`. */
 const SYSTEM_CODE = /^(?:UNKNOWN|(?!EPROTO$)E[A-Z0-9]+)$/;
 
-/** Of an error of a TLS connection whose TCP connection stood: what is no fault of the network is one of TLS. */
+/** The class of an error on a TLS connection whose TCP connection was open: `network`, or TLS for codes not of the system. */
 export function classOf(code: string, network: 'CONNECT' | 'SOCKET'): 'CONNECT' | 'SOCKET' | 'TLS' {
   return SYSTEM_CODE.test(code) ? network : 'TLS';
 }
 
-/** The endpoint's word on our certificate, which in TLS 1.3 comes when the request is under way, or ours on its protocol. */
-export const saysWhy = (error: Error): boolean =>
+/** Whether the error is an alert about our certificate, which in TLS 1.3 comes after the request was sent, or a fault of protocol. */
+export const hasReason = (error: Error): boolean =>
   error instanceof SendFailure
     ? error.errorClass === 'PROTOCOL'
     : codeOf(error, '').startsWith('TLS_CLIENT_');
 
-/** undici's errors for a response that is none. */
+/** undici's errors for a malformed response. */
 const PROTOCOL_FAULTS = new Map([
   ['HTTPParserError', 'NOT_HTTP'],
   ['HeadersOverflowError', 'HEADERS_TOO_LONG'],
   ['ResponseContentLengthMismatchError', 'BAD_LENGTH'],
 ]);
 
-/** Its `SocketError` says only in its message whether the endpoint sent something that nobody asked for. */
+/** undici's `SocketError` shows only by its message that the endpoint sent an unrequested response. */
 const protocolFault = ({ name, message }: Error): string | undefined =>
   message.startsWith('bad ') ? 'UNEXPECTED_RESPONSE' : PROTOCOL_FAULTS.get(name);
 
-/** Of an error that ended a request before the status of its response. Those of the system and of TLS stay as they are. */
+/** Converts an error that ended a request before the status of its response. Errors of the system and of TLS stay as they are. */
 export function toResponseFailure(error: Error): Error {
   if (error instanceof SendFailure) return error;
   const fault = protocolFault(error);
-  // Not its cause, which may hold what the endpoint sent.
+  // Without a cause, because that may hold what the endpoint sent.
   if (fault !== undefined) return new SendFailure('PROTOCOL', fault);
   const code = codeOf(error, '');
   const isClosed = code.startsWith('UND_ERR_') && !OUR_FAULT.has(code);
   return isClosed ? new SendFailure('SOCKET', 'OTHER_SIDE_CLOSED', error) : error;
 }
 
-/** Of an error on the way to a connection that stands. */
+/** Converts an error that ended the opening of a connection. */
 export function toConnectFailure(error: unknown): SendFailure {
   if (error instanceof SendFailure) return error;
   const code = codeOf(error, 'CONNECT_FAILED');
   return new SendFailure(code === 'ETIMEDOUT' ? 'CONNECT_TIMEOUT' : 'CONNECT', code, error);
 }
 
-export function toFailedResult(error: Error, durationMs: number): Unreachable | Forbidden {
+export function toFailedResult(error: Error, durationMs: number): SendResult {
   if (!(error instanceof SendFailure)) {
-    // Of a socket whose connection stood.
+    // An error of an open connection's socket.
     const code = codeOf(error, 'UNKNOWN');
     return { kind: 'unreachable', error: classOf(code, 'SOCKET'), code, durationMs };
   }
   const { errorClass, reasonCode } = error;
-  if (errorClass !== 'ADDRESS_DENIED') {
-    return { kind: 'unreachable', error: errorClass, code: reasonCode, durationMs };
-  }
-  return {
-    kind: 'forbidden',
-    error: 'ADDRESS_DENIED',
-    code: 'ADDRESS_DENIED',
-    reason: reasonCode,
-    durationMs,
-  };
+  if (errorClass === 'ADDRESS_DENIED')
+    return { kind: 'forbidden', error: errorClass, code: errorClass, reason: reasonCode, durationMs };
+  return { kind: 'unreachable', error: errorClass, code: reasonCode, durationMs };
 }

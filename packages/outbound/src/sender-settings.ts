@@ -9,9 +9,9 @@ export interface PlainOptions extends Partial<PoolLimits> {
   /** What may be connected to. `allowLoopback` also lets the name `localhost` pass. */
   readonly addresses?: AddressRules;
   /** PEM file with certificate authorities to trust besides the system's (`ENDPOINT_CA_FILE`). */
-  readonly extraCaFile?: string;
+  readonly extraCaFile?: string | undefined;
   /** Default: connections present none. */
-  readonly clientCertificate?: ClientCertificate;
+  readonly clientCertificate?: ClientCertificate | undefined;
   /** Resolving, connecting and TLS together, default 3,000 ms; waiting for its turn is not counted. */
   readonly connectTimeoutMs?: number;
   /** From `post` to the last byte of the response unless the request says otherwise, default 10,000 ms. */
@@ -19,18 +19,10 @@ export interface PlainOptions extends Partial<PoolLimits> {
 }
 
 export interface SenderOptions extends PlainOptions {
-  /** Default: name servers of the machine, asked for the absolute name. */
-  readonly resolve?: Resolve;
+  /** Default: `createResolver()`. */
+  readonly resolve?: Resolve | undefined;
   /** Called with each tenant whose new connections are opened on the thread of costly tenants from now on. */
   readonly onIsolated?: (tenantId: string) => void;
-}
-
-/** What every sender of the operator's is opened with, and the `User-Agent` of its requests. */
-export interface SenderSettings {
-  readonly addresses: AddressRules;
-  readonly extraCaFile?: string;
-  readonly clientCertificate?: ClientCertificate;
-  readonly userAgent: string;
 }
 
 function parseHeaderValue(text: string): string {
@@ -59,12 +51,10 @@ function readPair(settings: SettingsReader): ClientCertificate | undefined {
   });
 }
 
-export function readSenderSettings(settings: SettingsReader): SenderSettings {
-  const extraCaFile = settings.optionalText('ENDPOINT_CA_FILE');
-  const clientCertificate = readPair(settings);
+export function readSenderSettings(settings: SettingsReader) {
   return {
-    ...(extraCaFile === undefined ? {} : { extraCaFile }),
-    ...(clientCertificate === undefined ? {} : { clientCertificate }),
+    extraCaFile: settings.optionalText('ENDPOINT_CA_FILE'),
+    clientCertificate: readPair(settings),
     addresses: {
       allowLoopback: settings.developmentFlag('ALLOW_LOCALHOST_ENDPOINTS'),
       deny: settings.parsed('ENDPOINT_DENIED_CIDRS', '', parseBlocks('deny')) ?? [],
@@ -73,3 +63,6 @@ export function readSenderSettings(settings: SettingsReader): SenderSettings {
     userAgent: settings.parsed('USER_AGENT', 'webhooks/1', parseHeaderValue) ?? '',
   };
 }
+
+/** What every sender of the operator's is opened with, and the `User-Agent` of its requests. */
+export type SenderSettings = ReturnType<typeof readSenderSettings>;

@@ -4,9 +4,9 @@ import type { ClientCertificate } from './guard/client-certificate.js';
 import { createGuardedConnect } from './guard/guarded-connector.js';
 import { HandshakeBudget } from './guard/handshake-budget.js';
 import { type PoolLimits, OriginPools } from './pool/origin-pool.js';
-import { createResolver, type Resolve } from './guard/resolver.js';
-import type { SendRequest, SendResult, Throttled } from './pool/exchange.js';
-import type { PlainOptions, SenderOptions } from './sender-settings.js';
+import { createResolver } from './guard/resolver.js';
+import type { SendRequest, SendResult } from './pool/exchange.js';
+import type { SenderOptions } from './sender-settings.js';
 import { SenderThread } from './sender-thread.js';
 import { openCaBundle } from './guard/ca-bundle.js';
 
@@ -27,13 +27,7 @@ export function createSender({
   onIsolated = () => undefined,
   ...plain
 }: SenderOptions = {}): Sender {
-  return new Sender(plain, { resolve, onIsolated, thread: new SenderThread(plain) });
-}
-
-interface MainThread {
-  readonly resolve: Resolve | undefined;
-  readonly onIsolated: (tenantId: string) => void;
-  readonly thread: SenderThread;
+  return new Sender({ ...plain, resolve, onIsolated }, new SenderThread(plain));
 }
 
 export class Sender {
@@ -43,30 +37,20 @@ export class Sender {
   readonly #thread: SenderThread | undefined;
   /** Oldest first. */
   readonly #inFlight = new Set<Pick<Attempt, 'startedAt' | 'ended'>>();
-  #posts = 0;
-  #connectionsOpened = 0;
-  #connectionsOpen = 0;
   #closed = false;
 
-  /** `main`: the second thread for costly tenants; undefined on that thread itself. */
-  constructor(options: PlainOptions, main?: MainThread) {
-    this.#thread = main?.thread;
+  /** `thread`: the second thread for costly tenants; undefined on that thread itself. */
+  constructor(options: SenderOptions, thread?: SenderThread) {
+    this.#thread = thread;
     this.#timeoutMs = options.attemptTimeoutMs ?? 10_000;
     const createContext = openCaBundle(options.extraCaFile);
     const limits = { ...DEFAULT_LIMITS, ...options };
-    this.#budget = new HandshakeBudget(limits.maxIdleConnections, main?.onIsolated);
+    this.#budget = new HandshakeBudget(limits.maxIdleConnections, options.onIsolated);
     const guard = {
       handshakeBytes: limits.responseLimitBytes,
-      allowAddress: createAddressPolicy(options.addresses),
-      resolve: main?.resolve ?? createResolver(),
+      refusalOf: createAddressPolicy(options.addresses),
+      resolve: options.resolve ?? createResolver(),
       connectTimeoutMs: options.connectTimeoutMs ?? 3_000,
-      onOpen: () => {
-        this.#connectionsOpened += 1;
-        this.#connectionsOpen += 1;
-      },
-      onClose: () => {
-        this.#connectionsOpen -= 1;
-      },
     };
     this.#pools = new OriginPools(
       (client) => createGuardedConnect({ ...guard, secureContext: createContext(client) }),
@@ -85,7 +69,6 @@ export class Sender {
     const { tenantId, target, clientCertificate } = request;
     const pool = this.#pools.of(tenantId, target.origin, clientCertificate);
     const attempt = new Attempt(pool, request, this.#timeoutMs);
-    this.#posts += 1;
     this.#inFlight.add(attempt);
     try {
       pool.start(attempt);
@@ -100,7 +83,7 @@ export class Sender {
   }
 
   /** Posts in the time that is left. With less than half of it a time-out would blame the endpoint. */
-  async #postOnThread(request: SendRequest, startedAt: number, throttled: Throttled): Promise<SendResult> {
+  async #postOnThread(request: SendRequest, startedAt: number, throttled: SendResult): Promise<SendResult> {
     const leftMs = (request.timeoutMs ?? this.#timeoutMs) - throttled.durationMs;
     if (this.#thread === undefined || leftMs < throttled.durationMs) return throttled;
     const ended = this.#thread.post(request, leftMs);
@@ -140,10 +123,7 @@ export class Sender {
       inFlight: this.#inFlight.size,
       /** Age of the oldest attempt in flight, in milliseconds; 0 when there is none. */
       oldestMs: this.#oldestMs(),
-      /** Attempts started so far. Minus `connectionsOpened` it is the number of reuses. */
-      posts: this.#posts,
-      connectionsOpened: this.#connectionsOpened,
-      connectionsOpen: this.#connectionsOpen,
+      connections: this.#budget.connections,
     };
   }
 }

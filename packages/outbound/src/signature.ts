@@ -7,12 +7,8 @@ const MIN_BYTES = 24;
 const MAX_BYTES = 64;
 const OUR_BYTES = 32;
 
-/**
- * A secret ready for signing; make it once for each secret and keep it. It shows nothing of itself in logs.
- */
-export interface PreparedSecret {
-  readonly key: KeyObject;
-}
+/** A secret ready for signing. Make it once for each secret and keep it. Logs show nothing of it. */
+export type PreparedSecret = KeyObject;
 
 export type ParsedSecret =
   { readonly ok: true; readonly bytes: Buffer } | { readonly ok: false; readonly reason: string };
@@ -39,7 +35,7 @@ export function parseSecret(text: unknown): ParsedSecret {
 export function prepareSecret(text: string): PreparedSecret {
   const parsed = parseSecret(text);
   if (!parsed.ok) throw new Error(`expected a signing secret; it ${parsed.reason}`);
-  return { key: createSecretKey(parsed.bytes) };
+  return createSecretKey(parsed.bytes);
 }
 
 export interface SignedMessage {
@@ -52,8 +48,8 @@ export interface SignedMessage {
 }
 
 /** HMAC-SHA256 of `prefix` and `body`, one after the other. */
-const sign = ({ key }: PreparedSecret, prefix: string, body: Buffer, encoding: 'base64' | 'hex'): string =>
-  createHmac('sha256', key).update(prefix).update(body).digest(encoding);
+const sign = (secret: PreparedSecret, prefix: string, body: Buffer, encoding: 'base64' | 'hex'): string =>
+  createHmac('sha256', secret).update(prefix).update(body).digest(encoding);
 
 /** `webhook-signature` of Standard Webhooks 1.0.0: `v1,<base64>` for each secret, separated by a space. */
 export function signStandardWebhooks(message: SignedMessage & { readonly id: string }): string {

@@ -97,6 +97,7 @@ export async function openDemanding(version: SecureVersion, manners: 'keep' | 'o
   const authority = await sharedAuthority();
   const { certPem: cert, keyPem: key } = await authority.issue(['localhost', '127.0.0.1', '::1']);
   const seen: Seen[] = [];
+  let connections = 0;
   const versionsOnly = { minVersion: version, maxVersion: version };
   const demands = { ca: authority.caPem, requestCert: true, rejectUnauthorized: true };
   const server = createServer({ ...versionsOnly, ...demands, cert, key }, (request, response) => {
@@ -105,9 +106,12 @@ export async function openDemanding(version: SecureVersion, manners: 'keep' | 'o
     if (manners === 'once') response.setHeader('connection', 'close');
     request.resume().once('end', () => response.end());
   });
+  server.on('connection', () => (connections += 1));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
+    /** TCP connections so far. */
+    connections: () => connections,
     origin: `https://localhost:${(server.address() as AddressInfo).port}`,
     seen,
     close: async () => {

@@ -45,7 +45,7 @@ const trusting = async () => ({
   extraCaFile: (await sharedAuthority()).caFile,
 });
 
-describe('an endpoint that ends connections without a word', () => {
+describe('an endpoint that ends connections without a reason', () => {
   it('after each response costs a fresh connection, not a failure', async () => {
     const server = await openServer((tls) => {
       tls.once('data', () => tls.write(LONE_OK, () => setTimeout(() => tls.end(), 5)));
@@ -111,7 +111,7 @@ it('tenants share no connection: a late second response is never taken for that 
   expect(endpoint.stats()).toMatchObject({ connections: 2, arrivals: 4 });
 });
 
-it('framing of chunks without an end is broken off at the deadline at the latest, and nobody keeps it', async () => {
+it('an endless chunk header is broken off at the deadline at the latest, and is not kept in memory', async () => {
   const heldBytes = () => {
     const { heapUsed, external } = process.memoryUsage();
     return heapUsed + external;

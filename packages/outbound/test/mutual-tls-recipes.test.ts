@@ -59,7 +59,7 @@ http {
 RECIPE}`;
 
 needs('nginx', '-v')('the recipe for nginx', () => {
-  it('lets in who has a certificate of the authority, and responds with 400 to everybody else', async () => {
+  it('accepts certificates of the authority, and responds with 400 to everybody else', async () => {
     await start('nginx', '-p', dir, '-c', await writeRecipe('nginx', 'nginx.conf', NGINX));
     const refused = { none: 400, 'an expired one': 400, 'one of another authority': 400 };
     expect(await outcomesAt(port)).toEqual({ ours: 200, ...refused });
@@ -71,7 +71,7 @@ needs('nginx', '-v')('the recipe for nginx', () => {
 const CADDY = `{\n  admin off\n  auto_https disable_redirects\n  storage file_system ${dir}\n}\nRECIPE`;
 
 needs('caddy', 'version')('the recipe for Caddy', () => {
-  it('lets in who has a certificate of the authority, and nobody else', async () => {
+  it('accepts certificates of the authority only', async () => {
     const file = await writeRecipe('caddyfile', 'Caddyfile', CADDY);
     await start('caddy', 'run', '--config', file, '--adapter', 'caddyfile');
     expect(await outcomesAt(port)).toEqual({ ours: 200, ...BY_ALERT });
@@ -80,7 +80,7 @@ needs('caddy', 'version')('the recipe for Caddy', () => {
 });
 
 needs('go', 'version')('the recipe for Go', () => {
-  it('lets in who has a certificate of the authority, and nobody else', async () => {
+  it('accepts certificates of the authority only', async () => {
     const args = ['build', '-o', join(dir, 'receiver'), await writeRecipe('go', 'receiver.go')];
     const build = spawn('go', args, { stdio: 'inherit', env: { ...process.env, GO111MODULE: 'off' } });
     expect(await once(build, 'exit')).toEqual([0, null]);

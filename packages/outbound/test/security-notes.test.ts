@@ -160,7 +160,7 @@ describe('§2.6: what goes to a receiver', () => {
   });
 });
 
-describe('early answers', () => {
+describe('early responses', () => {
   const large = Buffer.alloc(4_000_000, 'x');
 
   it.each([200, 413])('of status %d count, though the body was not sent whole', async (status) => {
@@ -185,11 +185,11 @@ describe('early answers', () => {
     const result = await post(sender, endpoint.origin, large);
     expect(result).toMatchObject({ error: 'TIMEOUT', code: 'DEADLINE' });
     // The endpoint does not read, so it cannot see the end.
-    await eventually(() => sender.stats().connectionsOpen === 0);
+    await eventually(() => sender.stats().connections === 0);
   });
 });
 
-describe('a connection cut at each byte of an answer', () => {
+describe('a connection cut at each byte of a response', () => {
   const head = 'HTTP/1.1 200 OK\r\nx-a: b\r\n';
   const answers: [string, string, string][] = [
     ['with a length', `${head}content-length: 5\r\n\r\n`, 'hello'],
@@ -225,7 +225,7 @@ describe('a connection cut at each byte of an answer', () => {
       if (result.kind === 'responded' && length >= head.length) expect(result.status).toBe(200);
       else expect({ length, ...result }).toMatchObject({ length, kind: 'unreachable', error: 'SOCKET' });
     }
-    await eventually(() => sender.stats().connectionsOpen === 0);
+    await eventually(() => sender.stats().connections === 0);
     endpoint.replyWith(204);
     expect(await post(sender, endpoint.origin)).toMatchObject({ status: 204 });
   });

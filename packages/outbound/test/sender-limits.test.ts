@@ -1,5 +1,5 @@
 import { eventually } from '@webhooks/testkit';
-import type { Reply, CutStage } from '@webhooks/testkit';
+import type { Answer, CutStage } from '@webhooks/testkit';
 import { gzipSync } from 'node:zlib';
 import type { SendResult } from '../src/index.js';
 import { post, Rig } from './rig.js';
@@ -19,7 +19,7 @@ function timePlainTimer(delayMs = DEADLINE_MS): Promise<number> {
 }
 
 /** Posts to an endpoint that answers so; the attempt must have ended at the deadline. */
-async function postUntilDeadline(reply: Reply): Promise<SendResult> {
+async function postUntilDeadline(reply: Answer): Promise<SendResult> {
   const endpoint = await rig.endpoint({ reply });
   const sender = rig.sender(endpoint, { attemptTimeoutMs: DEADLINE_MS });
   const [result, plainMs] = await Promise.all([post(sender, endpoint.origin), timePlainTimer()]);
@@ -44,7 +44,7 @@ describe('the deadline of an attempt', () => {
     expect(await sender.post({ ...request, timeoutMs })).toMatchObject(outcome);
   });
 
-  it.each<[string, Reply]>([
+  it.each<[string, Answer]>([
     ['that never answers', { kind: 'hang' }],
     ['that drips its headers', { kind: 'drip-headers', everyMs: 20 }],
     ['that begins an answer and falls silent', { kind: 'raw', bytes: 'HTTP/1.1 200 OK\r\nx-a: 1\r\n' }],
@@ -61,7 +61,7 @@ describe('the deadline of an attempt', () => {
     expect(result).toMatchObject({ kind: 'responded', status, cut: true });
   });
 
-  it('holds for a TCP connection that stays silent, by the limit for connecting', async () => {
+  it('holds for a TCP connection that sends nothing, by the connect time-out', async () => {
     const endpoint = await rig.endpoint({ connection: 'hang' });
     const sender = rig.sender(endpoint, { connectTimeoutMs: 300 });
     const [result, plainMs] = await Promise.all([post(sender, endpoint.origin), timePlainTimer(300)]);
@@ -80,7 +80,7 @@ describe('the deadline of an attempt', () => {
     expect(result.durationMs).toBeLessThan(plainMs + LATE_MS);
   });
 
-  it('holds for attempts that wait for a connection, and does not hurt the one they waited for', async () => {
+  it('holds for attempts that wait for a connection, and leaves that connection open', async () => {
     const endpoint = await rig.endpoint({ reply: { kind: 'status', status: 200, delayMs: 800 } });
     const oneConnection = { handshakesPerOrigin: 1, usedConnectionMs: 60_000 };
     const sender = rig.sender(endpoint, { attemptTimeoutMs: DEADLINE_MS, ...oneConnection });
@@ -105,7 +105,7 @@ describe('the deadline of an attempt', () => {
   });
 });
 
-describe('the limits of an answer', () => {
+describe('the limits of a response', () => {
   it('break off an endless body, whose status counts', async () => {
     const endpoint = await rig.endpoint({ reply: { kind: 'endless-body' } });
     const result = await post(rig.sender(endpoint), endpoint.origin);
@@ -145,7 +145,7 @@ describe('the limits of an answer', () => {
     await eventually(() => endpoint.stats().openConnections === 0);
   });
 
-  it('break off a flood of informational answers', async () => {
+  it('break off a flood of informational responses', async () => {
     const endpoint = await rig.endpoint({ reply: { kind: 'informational' } });
     const result = await post(rig.sender(endpoint), endpoint.origin);
     expect(result).toMatchObject({ kind: 'unreachable', error: 'PROTOCOL', code: 'TOO_MANY_INFORMATIONAL' });
@@ -195,19 +195,19 @@ describe('the limits of an answer', () => {
     expect(endpoint.stats().arrivals).toBe(2);
   });
 
-  it('do not let a second answer nobody asked for pass as the answer to the next request', async () => {
+  it('never take an unrequested second response for the response to the next request', async () => {
     const one = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
     const endpoint = await rig.endpoint({ reply: { kind: 'raw', bytes: one + one.replace('200', '201') } });
     const sender = rig.sender(endpoint);
     expect(await post(sender, endpoint.origin)).toMatchObject({ status: 200 });
-    await eventually(() => sender.stats().connectionsOpen === 0);
+    await eventually(() => sender.stats().connections === 0);
     endpoint.replyWith(204);
     expect(await post(sender, endpoint.origin)).toMatchObject({ status: 204 });
   });
 });
 
 describe('a connection that breaks', () => {
-  const stages: CutStage[] = ['before-response', 'in-headers'];
+  const stages: CutStage[] = ['before-answer', 'in-headers'];
 
   it.each(stages.flatMap((stage) => [[stage, 'reset'] as const, [stage, 'end'] as const]))(
     '%s by %s is a failure of the socket',

@@ -45,7 +45,7 @@ it('posts as a sender does, and leaves the body to others', async () => {
   await expect(thread.post({ ...request, headers: ['a b', '1'] }, 1_000)).rejects.toThrow(/header/);
 });
 
-it('tells of its end whoever waits, and begins anew with the next post', async () => {
+it('rejects pending posts when it ends, and starts again with the next post', async () => {
   const endpoint = await rig.endpoint({ connection: 'hang' });
   const good = await rig.endpoint();
   const thread = start(good);
@@ -56,7 +56,7 @@ it('tells of its end whoever waits, and begins anew with the next post', async (
   expect(await thread.post(requestTo(good), 10_000)).toMatchObject({ status: 200 });
 });
 
-it('ends a thread that is silent for too long', async () => {
+it('ends a thread that has stalled', async () => {
   const endpoint = await rig.endpoint();
   // It does not begin within 2 ms.
   const thread = start(endpoint, {}, 1);

@@ -62,7 +62,7 @@ describe('a TLS session', () => {
     expect(third.stats()).toMatchObject({ arrivals: 1, resumed: 0 });
   });
 
-  it('is kept though an endpoint could not be reached in between', async () => {
+  it('is kept while the endpoint cannot be reached', async () => {
     const tls: EndpointOptions['tls'] = { ticketKeys: randomBytes(48) };
     const first = await rig.endpoint({ reply: oneShot, tls });
     const sender = rig.sender(first);

@@ -68,7 +68,7 @@ async function watching(days?: number) {
 const endOf = ({ certificate }: ClientPair): number =>
   new X509Certificate(certificate).validToDate.getTime() / 1_000;
 
-it('presents a renewed pair, and tells when it expires', async () => {
+it('presents a renewed pair, and reports when it expires', async () => {
   const { first, put, presented, lines, metric } = await watching();
   expect(await metric('expiry_timestamp_seconds')).toBe(endOf(first));
   const renewed = await issue(80);
@@ -80,7 +80,7 @@ it('presents a renewed pair, and tells when it expires', async () => {
   expect(lines).toEqual(['the client certificate was renewed']);
 });
 
-it('says of a pair that has expired before the start when that was, and that it would be refused now', async () => {
+it('reports a pair that expired before the start with its time and as refused', async () => {
   const { first, put, presented, metric } = await watching(-1);
   await eventually(async () => (await metric('refused')) === 1);
   expect(await metric('expiry_timestamp_seconds')).toBe(endOf(first));

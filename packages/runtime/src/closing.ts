@@ -1,19 +1,14 @@
 import type { Logger } from './logger.js';
 import { errorFields } from './logger.js';
 
-/** How the process ends: by an order, or after a fault, when nothing new is to be begun. */
+/** How the process ends: `orderly` by a signal, otherwise after a fault, when no new work may begin. */
 export interface Ending {
   readonly orderly: boolean;
 }
 
 export type Close = (ending: Ending) => Promise<void>;
 
-interface Closer {
-  readonly name: string;
-  readonly close: Close;
-}
-
-/** Resolves when `work` did, or throws after `ms` with a message that says what was waited for. */
+/** Resolves with `work`, or throws after `ms` with a message that names it as `what`. */
 export async function withDeadline<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_, reject) => {
@@ -28,7 +23,7 @@ export async function withDeadline<T>(work: Promise<T>, ms: number, what: string
 
 /** What was opened and how it is closed: shutdown is start-up reversed. */
 export class Closers {
-  private readonly stack: Closer[] = [];
+  private readonly stack: { readonly name: string; readonly close: Close }[] = [];
 
   add(name: string, close: Close): void {
     this.stack.push({ name, close });

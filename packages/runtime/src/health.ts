@@ -1,4 +1,4 @@
-/** Says why something is not well now, or undefined when it is. Must return at once and never throw. */
+/** Returns why something fails now, or undefined when it works. Must return at once and never throw. */
 export type HealthProbe = () => string | undefined;
 
 export interface HealthReport {
@@ -8,8 +8,8 @@ export interface HealthReport {
 }
 
 /**
- * What a service reports of itself. *Ready* follows what it needs to do its work. *Live* follows its own progress, and only
- * while no dependency is away: a restart mends none, and repeats everything that was not committed.
+ * What a service reports of itself. It is ready when it has what its work needs. It is live while it makes progress, and while a
+ * dependency is down: a restart would not mend that, and would repeat everything that was not committed.
  */
 export class HealthBoard {
   private readonly live = new Map<string, HealthProbe>();
@@ -20,7 +20,7 @@ export class HealthBoard {
     this.live.set(name, probe);
   }
 
-  /** `showsDependency`: it fails only while a dependency is away. What our own fault may hold as well must not excuse a standstill. */
+  /** `showsDependency`: it fails only while a dependency is down; default true. A probe of our own faults must not excuse a standstill. */
   readiness(name: string, probe: HealthProbe, showsDependency = true): void {
     this.ready.set(name, probe);
     if (showsDependency) this.dependencies.set(name, probe);

@@ -8,7 +8,7 @@ export interface Repetition {
   readonly log: Logger;
 }
 
-/** Does `work` again and again, a pause between two rounds; a fault is logged once when it begins and once when it ends. */
+/** Calls `work` again and again, with a pause of `everyMs` in between. A fault is logged when it begins and when it ends. */
 export function repeat({ name, everyMs, work, log }: Repetition): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const { signal } = stopping;

@@ -25,15 +25,8 @@ export interface ServiceDefinition<C> {
   readonly compose: (config: C, scope: ServiceScope) => Promise<void>;
 }
 
-interface ProcessSettings {
-  readonly logLevel: string;
-  readonly adminHost: string;
-  readonly adminPort: number;
-  readonly shutdownTimeoutMs: number;
-}
-
 /** The settings that every service has. */
-export const readProcessSettings = (settings: SettingsReader): ProcessSettings => ({
+export const readProcessSettings = (settings: SettingsReader) => ({
   logLevel: settings.text('LOG_LEVEL', 'info'),
   adminHost: settings.text('ADMIN_HOST', '0.0.0.0'),
   adminPort: settings.port('ADMIN_PORT', 9090),
@@ -41,13 +34,9 @@ export const readProcessSettings = (settings: SettingsReader): ProcessSettings =
 });
 
 /** Ends the process in order, once: everything is closed within the deadline, and a second signal ends it at once. */
-function createShutdown(
-  log: Logger,
-  closers: Closers,
-  timeoutMs: number,
-): (reason: string, exitCode: number) => void {
+function createShutdown(log: Logger, closers: Closers, timeoutMs: number) {
   let ending = false;
-  return (reason, exitCode) => {
+  return (reason: string, exitCode: number): void => {
     if (ending) {
       if (exitCode === 0) process.exit(1);
       return;
@@ -68,8 +57,8 @@ type Shutdown = ReturnType<typeof createShutdown>;
 
 function watchProcess(log: Logger, shutdown: Shutdown): void {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => shutdown(signal, 0));
-  // A service that was started by `npm start` ends with it, also when it was killed.
-  process.once('disconnect', () => shutdown('the parent process is gone', 0));
+  // A service that `npm start` started ends with it, even when that was killed.
+  process.once('disconnect', () => shutdown('the parent process has ended', 0));
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (error: unknown) => {
       log.error('unexpected fault', { event, ...errorFields(error) });
@@ -79,20 +68,16 @@ function watchProcess(log: Logger, shutdown: Shutdown): void {
 }
 
 /**
- * Whoever reads the log may be gone (EPIPE), or its disk full: that is counted, and no reason to stop what the service is
- * for. Without a listener each failed line would be an uncaught exception, whose line fails as well, and so on for ever.
+ * Counts writes of log lines that fail, because the reader has ended (EPIPE) or the disk is full. The service goes on. Without a listener
+ * each failed line would be an uncaught exception, whose own line fails too.
  */
-function outliveLogReader(registry: Registry): void {
+function countFailedLogWrites(registry: Registry): void {
   const help = 'Writes of log lines that failed, because nobody reads them or there is no space';
   const failed = addCounter(registry, 'log_writes_failed_total', help);
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => failed.inc());
 }
 
-function createScope(
-  log: Logger,
-  closers: Closers,
-  shutdown: Shutdown,
-): ServiceScope & { pages: AdminPage[] } {
+function createScope(log: Logger, closers: Closers, shutdown: Shutdown) {
   const registry = new Registry();
   const pages: AdminPage[] = [];
   collectDefaultMetrics({ register: registry });
@@ -107,12 +92,12 @@ function createScope(
       log.error('giving up', errorFields(error));
       shutdown('a fault that only a restart mends', 1);
     },
-  };
+  } satisfies ServiceScope & { pages: AdminPage[] };
 }
 
 /**
- * Node cuts small buffers from slabs of 64 KiB, and whichever is held longest holds its whole slab: 23 of
- * the 32 MB of buffers that a flooded worker held. Until Node 22 it was this.
+ * Bytes of the slabs from which Node cuts small buffers; default 64 KiB, and 8 KiB up to Node 22. A held buffer keeps its whole slab: 23
+ * of the 32 MB of buffers in a flooded worker.
  */
 const SLAB_BYTES = 8 * 1_024;
 
@@ -126,7 +111,7 @@ async function start<C>(definition: ServiceDefinition<C>): Promise<void> {
   const closers = new Closers();
   const shutdown = createShutdown(log, closers, settings.shutdownTimeoutMs);
   const scope = createScope(log, closers, shutdown);
-  outliveLogReader(scope.registry);
+  countFailedLogWrites(scope.registry);
   watchProcess(log, shutdown);
   try {
     const admin = await startAdminServer({ port: settings.adminPort, host: settings.adminHost, ...scope });

@@ -20,7 +20,7 @@ interface NumberBounds {
 
 type SettingType = 'text' | 'file' | 'list' | 'integer' | 'flag' | 'url' | 'parsed';
 
-/** A setting as it was read. Its meaning is told in the table of deploy/README.md, which is tested against these. */
+/** A setting as it was read. The table of deploy/README.md has its meaning, and is tested against these. */
 export interface SettingDescriptor extends NumberBounds {
   readonly type: SettingType;
   /** Absent when the setting is required, or has no value by default. */

@@ -4,16 +4,16 @@ import type { ServiceScope } from './run-service.js';
 
 /** What a source of records reports of itself. */
 export interface SourceState {
-  /** Whether it is a member of its consumer group: without it its lag is 0, for no partition is its own. */
+  /** Whether it is a member of its consumer group. Otherwise it has no partition, and its lag is 0. */
   readonly joined: boolean;
-  /** `performance.now()` of the last moment when it got on, or had nothing to do. */
+  /** When it last made progress or had nothing to do, by `performance.now()`. */
   readonly lastProgressAt: number;
-  readonly lastError?: string;
+  readonly lastError?: string | undefined;
 }
 
-/** A joined source that settles nothing for so long, while it has work, is stalled: only a restart helps. */
+/** A joined source that has work and settles nothing for this long is stalled. Only a restart helps. */
 const STALLED_MS = 120_000;
-/** A look is taken each second; an ordinary rebalance ends within two. */
+/** Seconds without membership until a warning. An ordinary rebalance ends within two. */
 const LOST_LOOKS = 3;
 
 /** A gauge without labels, read at each scrape. */
@@ -28,7 +28,7 @@ export function addGauge(registry: Registry, name: string, help: string, read: (
   });
 }
 
-/** A gauge with a value for each source of which `read` gives one, which `label` names; read at each scrape. */
+/** A gauge with a value for each source, read at each scrape. `label`: the label for its name. No value where `read` gives undefined. */
 export function addSourceGauge<S>(
   { registry }: Pick<ServiceScope, 'registry'>,
   { label, ...names }: { readonly name: string; readonly help: string; readonly label: string },
@@ -49,7 +49,7 @@ export function addSourceGauge<S>(
   });
 }
 
-/** Ties a source to the health and the log of the service. Returns how to end that. */
+/** Reports a source to the service's health, and its lost membership to the log. Returns how to end the lines. */
 export function watchSource(
   name: string,
   source: { health(): SourceState },

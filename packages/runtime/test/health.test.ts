@@ -1,6 +1,6 @@
 import { HealthBoard } from '../src/index.js';
 
-it('a standstill is no liveness fault while a dependency is away, and is one again when it is back', () => {
+it('a standstill is no liveness fault while a dependency is down, and is one afterwards', () => {
   const health = new HealthBoard();
   let kafka: string | undefined = 'no acknowledgement';
   health.readiness('kafka', () => kafka);
@@ -14,7 +14,7 @@ it('a standstill is no liveness fault while a dependency is away, and is one aga
   expect(health.isLive()).toEqual({ ok: false, faults: { source: 'no progress for 121 s' } });
 });
 
-it('a standstill is a liveness fault although something that our own fault may hold is not ready', () => {
+it('a standstill is a liveness fault although a probe of our own faults is not ready', () => {
   const health = new HealthBoard();
   health.readiness('kafka sink', () => 'no acknowledgement', false);
   health.readiness('source', () => undefined);

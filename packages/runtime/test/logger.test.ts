@@ -1,6 +1,6 @@
 import { bindFields, createLogThrottle, type LogFields } from '../src/logger.js';
 
-it('a throttle reports the first one at once, and then how many there were, once in 10 s', () => {
+it('a throttle reports the first event at once, and then the number of events once in 10 s', () => {
   let nowMs = 1_000_000;
   const throttle = createLogThrottle(() => nowMs);
   const reported: (readonly [second: number, count: number])[] = [];
@@ -15,7 +15,7 @@ it('a throttle reports the first one at once, and then how many there were, once
   ]);
 });
 
-it('a throttle reports one at once that comes after a long time', () => {
+it('a throttle reports an event at once after a long pause', () => {
   let nowMs = 0;
   const throttle = createLogThrottle(() => nowMs);
   const reported: number[] = [];

@@ -65,7 +65,7 @@ describe('a service', () => {
     expect(closed).toEqual(['second', 'first']);
   });
 
-  it('tells every fault of its environment on standard error and ends with code 2', async () => {
+  it('reports every fault of its environment on standard error and ends with code 2', async () => {
     const sample = startSample({ SAMPLE_SIZE: 'x', ADMIN_PORT: 'y' });
     let stderr = '';
     sample.child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
@@ -90,7 +90,7 @@ describe('a service', () => {
     expect(await sample.ended).toBe(1);
   });
 
-  it('goes on, and ends in order, when nobody reads its log any more', async () => {
+  it('continues, and ends in order, when nobody reads its log any more', async () => {
     const sample = startSample({});
     await sample.line('started');
     const exited = once(sample.child, 'exit');
@@ -99,7 +99,7 @@ describe('a service', () => {
     expect(await exited).toEqual([0, null]);
   });
 
-  it('ends when the process that started it is gone', async () => {
+  it('ends when the process that started it has ended', async () => {
     const sample = startSample({});
     await sample.line('started');
     sample.child.disconnect();

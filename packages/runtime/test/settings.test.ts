@@ -17,7 +17,7 @@ const faultsOf = (
 };
 
 describe('settings', () => {
-  it('are told wrong all at once', () => {
+  it('are reported all together when several are wrong', () => {
     const faults = faultsOf({ PORT: '70000', FLAG: 'yes', TIMEOUT_MS: '1e3', ISSUER: 'nope' }, (settings) => [
       settings.text('NEEDED'),
       settings.port('PORT', 1),

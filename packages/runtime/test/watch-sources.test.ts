@@ -17,7 +17,7 @@ function openScope() {
   return { lines, log, registry: new Registry(), health: new HealthBoard() };
 }
 
-it('a gauge has a value for each source that is there when it is looked at', async () => {
+it('a gauge has a value for each source that exists at the scrape', async () => {
   const { registry } = openScope();
   const sources = new Map([['events', sourceOf([false])]]);
   const names = { name: 'test_joined', help: 'Whether it is a member', label: 'source' };
@@ -28,7 +28,7 @@ it('a gauge has a value for each source that is there when it is looked at', asy
   expect(metrics).toContain('test_joined{source="retries"} 1\n');
 });
 
-it('a rebalance is no news; who is out of its group for longer is told of once, and is back without a fault', async () => {
+it('a source that lost its membership for longer than a rebalance is logged once, and once when it is a member again', async () => {
   const { lines, ...scope } = openScope();
   const stop = watchSource('events', sourceOf([false, true, false, false, false, false]), scope);
   for (let look = 0; lines.length < 2 && look < 200; look += 1) await wait(100);
@@ -39,7 +39,7 @@ it('a rebalance is no news; who is out of its group for longer is told of once, 
   stop();
 }, 30_000);
 
-it('who is out of its group is not ready; a member that makes no progress for two minutes is not live', () => {
+it('a source that is no member is not ready, and a member without progress for two minutes is not live', () => {
   const [lost, stuck] = [openScope(), openScope()];
   const stops = [
     watchSource('events', sourceOf([], { joined: false }), lost),

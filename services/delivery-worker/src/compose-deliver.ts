@@ -28,12 +28,10 @@ const ATTEMPT_TIMEOUT_MS = 10_000;
 const QUEUE_LIMIT = 256;
 
 function openSender(config: WorkerConfig, scope: ServiceScope): Sender {
-  const { clientCertificate } = config;
+  const { clientCertificate } = config.sending;
   const sender = createSender({
-    addresses: config.addresses,
+    ...config.sending,
     attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
-    ...(config.extraCaFile === undefined ? {} : { extraCaFile: config.extraCaFile }),
-    ...(clientCertificate === undefined ? {} : { clientCertificate }),
     onIsolated: (tenantId) =>
       scope.log.warn('handshakes of a tenant take much CPU time: it is served on another thread', {
         tenantId,
@@ -68,7 +66,8 @@ export function composeDeliver(config: WorkerConfig, parts: DeliveryParts, scope
   const { cache, publish, attemptLog, observers } = parts;
   const sender = openSender(config, scope);
   const admission = openAdmission(config, cache, scope);
-  const { userAgent, vendorHeader, schedule } = config;
+  const { vendorHeader, schedule } = config;
+  const { userAgent } = config.sending;
   const ports: DeliverPorts = {
     ...{ cache, publish, attemptLog, admission, sender, userAgent, vendorHeader, schedule },
     onFault: ({ ref, deliveryId }, fault) =>

@@ -1,31 +1,10 @@
 import { parseDelays, parseKeyring, parseLongDuration } from '@webhooks/contracts';
-import type { Keyring } from '@webhooks/contracts';
 import { readKafkaSettings } from '@webhooks/kafka';
-import type { KafkaSettings } from '@webhooks/kafka';
 import { readSenderSettings, vendorSignatureHeader } from '@webhooks/outbound';
-import type { SenderSettings } from '@webhooks/outbound';
 import type { SettingsReader } from '@webhooks/runtime';
 import type { BreakerRules } from './admission/breaker.js';
 import { DEFAULT_DELAYS } from './path/decide.js';
 import type { RetrySchedule } from './path/decide.js';
-
-export interface WorkerConfig extends SenderSettings {
-  readonly kafka: KafkaSettings;
-  readonly groupPrefix: string;
-  readonly keyring: Keyring;
-  readonly vendorHeader: string;
-  readonly schedule: RetrySchedule;
-  /** Records in flight for each source. Ten times as many fan-outs wait for their tenant's turn. */
-  readonly maxInFlight: number;
-  readonly maxInFlightBytes: number;
-  /** Attempts under way at all endpoints together. */
-  readonly maxAttempts: number;
-  /** Attempts of this worker at one endpoint at once. */
-  readonly endpointConcurrency: number;
-  readonly breaker: BreakerRules;
-  /** One of this many successful attempts is logged; failures always are. */
-  readonly successLogSample: number;
-}
 
 const MIB = 1_048_576;
 
@@ -48,19 +27,25 @@ function readBreaker(settings: SettingsReader): BreakerRules {
   return { failures, firstPauseMs, maxPauseMs };
 }
 
-export function readWorkerConfig(settings: SettingsReader): WorkerConfig {
+export function readWorkerConfig(settings: SettingsReader) {
   return {
-    ...readSenderSettings(settings),
+    sending: readSenderSettings(settings),
     kafka: readKafkaSettings(settings, 'delivery-worker'),
     groupPrefix: settings.text('GROUP_PREFIX', 'delivery-worker'),
     keyring: settings.parsed('SECRETS_KEYS', undefined, parseKeyring) ?? { keys: [] },
     vendorHeader: settings.parsed('SIGNATURE_VENDOR', 'Webhooks', vendorSignatureHeader) ?? '',
     schedule: readSchedule(settings),
+    /** Records in flight for each source. Ten times as many fan-outs wait for their tenant's turn. */
     maxInFlight: settings.integer('MAX_IN_FLIGHT', 1_000, { min: 1, max: 100_000 }),
     maxInFlightBytes: settings.integer('MAX_IN_FLIGHT_BYTES', 64 * MIB, { min: MIB }),
+    /** Attempts under way at all endpoints together. */
     maxAttempts: settings.integer('MAX_ATTEMPTS_IN_FLIGHT', 1_024, { min: 1, max: 16_384 }),
+    /** Attempts of this worker at one endpoint at once. */
     endpointConcurrency: settings.integer('ENDPOINT_CONCURRENCY', 64, { min: 1, max: 1_000 }),
     breaker: readBreaker(settings),
+    /** One of this many successful attempts is logged. Failures always are. */
     successLogSample: settings.integer('SUCCESS_LOG_SAMPLE', 100, { min: 1 }),
   };
 }
+
+export type WorkerConfig = ReturnType<typeof readWorkerConfig>;

@@ -43,7 +43,7 @@ describe('how long a delivery has waited', () => {
   });
 });
 
-it('the line of a failed attempt has its class, its code and what helps', () => {
+it('the line of a failed attempt has its class, its code and its cause', () => {
   const lines: unknown[] = [];
   const observers = createObservers(new Registry(), { ...log, info: (_, fields) => lines.push(fields) }, 1);
   observers.settled({
@@ -62,7 +62,7 @@ describe('a fault of observing', () => {
     throw new TypeError('a bug of ours');
   };
 
-  it('is told, and does not make what is settled look as if it were not', () => {
+  it('is logged, and the delivery stays settled', () => {
     const told: unknown[] = [];
     const observers = createObservers(
       new Registry(),

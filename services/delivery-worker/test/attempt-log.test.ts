@@ -22,7 +22,7 @@ const packOf = (record: OutgoingRecord | undefined): AttemptPack =>
   JSON.parse(String(record?.value)) as AttemptPack;
 
 describe('the attempt log', () => {
-  it('packs what comes together into one record, at most 256 entries each', async () => {
+  it('packs entries of the same moment into one record, at most 256 each', async () => {
     const sent: OutgoingRecord[] = [];
     const log = createAttemptLog((record) => {
       sent.push(record);
@@ -43,13 +43,13 @@ describe('the attempt log', () => {
     for (const key of keys) expect(key).toMatch(/^[0-9a-f]{8}-\d+$/);
   });
 
-  it('tells each of a pack when the pack was not acknowledged', async () => {
+  it('rejects each entry of a pack that was not acknowledged', async () => {
     const log = createAttemptLog(() => Promise.reject(new Error('stopping')));
     const results = await Promise.allSettled([log.append(entry(1)), log.append(entry(2))]);
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   });
 
-  it('tells each of a pack that cannot be encoded, and packs the next ones', async () => {
+  it('rejects each entry of a pack that cannot be encoded, and packs the next ones', async () => {
     const sent: OutgoingRecord[] = [];
     const log = createAttemptLog((record) => {
       sent.push(record);

@@ -22,14 +22,14 @@ describe('a bounded copy', () => {
     });
   });
 
-  it('has its place as key when the record has none, or one that no topic takes', () => {
+  it('has the record’s place as key when the record has no key, or one that is too long', () => {
     expect(boundedCopy(record({ key: null })).key).toBe('3/77');
     const copy = boundedCopy(record({ key: Buffer.alloc(17 * 1_048_576, 97) }));
     expect(copy.key).toBe('3/77');
     expect(copy.headers).toMatchObject({ 'original-key-size': String(17 * 1_048_576) });
   });
 
-  it('cuts a value, and says what it was', () => {
+  it('cuts a long value, and notes its size and digest', () => {
     const copy = boundedCopy(record({ value: Buffer.alloc(100, 97) }), 10);
     expect(copy.value).toHaveLength(10);
     expect(copy.headers).toMatchObject({ 'original-value-size': '100' });

@@ -9,13 +9,13 @@ function read(env: Record<string, string>) {
   return { config: readWorkerConfig(settings), faults: settings.faults };
 }
 
-it('have defaults for everything that is not about the place where the worker runs', () => {
+it('all settings have defaults, except those of the place where the worker runs', () => {
   const { config, faults } = read({});
   expect(faults).toEqual([]);
   expect(config).toMatchObject({
     schedule: { maxAgeMs: 8 * 86_400_000, retryAfterMaxMs: 3_600_000 },
     breaker: { failures: 10, firstPauseMs: 30_000, maxPauseMs: 600_000 },
-    addresses: { allowLoopback: false, deny: [], allow: [] },
+    sending: { addresses: { allowLoopback: false, deny: [], allow: [] } },
   });
 });
 
@@ -34,7 +34,11 @@ describe('the client certificate', () => {
     const { certFile, keyFile, certPem: certificate } = await (await sharedAuthority()).issue(['deliveries']);
     const { config, faults } = read({ CLIENT_CERTIFICATE_FILE: certFile, CLIENT_KEY_FILE: keyFile });
     expect(faults).toEqual([]);
-    expect(config.clientCertificate).toMatchObject({ certificateFile: certFile, keyFile, certificate });
+    expect(config.sending.clientCertificate).toMatchObject({
+      certificateFile: certFile,
+      keyFile,
+      certificate,
+    });
   });
 
   it('that has expired does not keep the worker from starting', async () => {
@@ -42,7 +46,7 @@ describe('the client certificate', () => {
     const { certFile, keyFile } = await (await sharedAuthority()).issue(['deliveries'], dates);
     const { config, faults } = read({ CLIENT_CERTIFICATE_FILE: certFile, CLIENT_KEY_FILE: keyFile });
     expect(faults).toEqual([]);
-    expect(config.clientCertificate).toMatchObject({ expiresAt: dates.notAfter });
+    expect(config.sending.clientCertificate).toMatchObject({ expiresAt: dates.notAfter });
   });
 
   it('is refused when one is missing or of another certificate, together with all other faults', async () => {

@@ -30,7 +30,7 @@ describe('the table of configurations', () => {
     expect(table.size).toBe(1);
   });
 
-  it('does not change a list that somebody holds, whatever joins, changes or leaves', () => {
+  it('never changes a list that it has given', () => {
     const table = new ConfigurationTable();
     table.apply(configuration());
     table.apply(configuration({ ref: OTHER }));
@@ -46,7 +46,7 @@ describe('the table of configurations', () => {
     ]);
   });
 
-  it('keeps tenants apart, also those whose names are those of every object', () => {
+  it('keeps tenants apart, even if their names are properties of every object', () => {
     const table = new ConfigurationTable();
     table.apply(configuration({ tenantId: 'constructor' }));
     expect(table.enabledFor('__proto__', 'PIX_OUT')).toEqual([]);
@@ -77,7 +77,7 @@ describe('a route of 5,000 configurations', () => {
     expect(looks.count).toBeLessThan(5_000 * 10);
   });
 
-  it('is found, and one of it, without looking at any, once it is sorted', () => {
+  it('is found without reading its configurations, once it is sorted', () => {
     table.enabledFor('acme', 'PIX_OUT');
     looks.count = 0;
     const list = table.enabledFor('acme', 'PIX_OUT');

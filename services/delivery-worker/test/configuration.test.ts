@@ -12,7 +12,7 @@ const configuration = (over = {}) => toConfiguration(buildRecord(over), keyring)
 const OTHER = REF.replace(/1$/, '2');
 
 describe('a configuration that is loaded', () => {
-  it('takes its URL apart at the first use only, and gives the same target ever after', () => {
+  it('parses its URL at the first use only, and always gives the same target', () => {
     let parsed = 0;
     const original = globalThis.URL;
     globalThis.URL = new Proxy(original, {
@@ -56,7 +56,7 @@ describe('the secrets of a configuration', () => {
     ).toMatch(/^v1,/);
   });
 
-  it('do not need the key of one that has expired', () => {
+  it('do not need the key of an expired one', () => {
     const gone = parseKeyring(`old:${randomBytes(32).toString('base64')}`);
     const previous = {
       sealed: sealSecret(gone, generateSecret(), owner),
@@ -67,11 +67,11 @@ describe('the secrets of a configuration', () => {
     ).toHaveLength(1);
   });
 
-  it('are none unless made', () => {
+  it('are none unless the configuration has some', () => {
     expect(configuration().signingSecrets(0)).toEqual([]);
   });
 
-  it('throw when no key opens them: our own fault is no attempt', () => {
+  it('throw when no key opens them, so that our own fault is no attempt', () => {
     const other = parseKeyring(`k2:${randomBytes(32).toString('base64')}`);
     const unreadable = toConfiguration(buildRecord({ secrets: [sealed()] }), other);
     expect(() => unreadable.signingSecrets(0)).toThrow('not known here');
@@ -82,11 +82,11 @@ describe('the delivery policy of a configuration', () => {
   const owner = configurationKey('acme', REF);
   const secrets = { headers: { 'X-Api-Key': 'k' } };
 
-  it('is none unless made', () => {
+  it('is undefined unless the configuration has one', () => {
     expect(configuration().terms).toBeUndefined();
   });
 
-  it('is opened once, and bounded in time whatever it says', () => {
+  it('is opened once, and its time-out is bounded', () => {
     const sealed = sealPolicySecrets(keyring, secrets, owner);
     const lazy = configuration({ policy: { timeoutMs: 90_000, retryDelays: ['30s', '5m'], sealed } });
     expect(lazy.terms).toMatchObject({ timeoutMs: 30_000, delaysMs: [30_000, 300_000], ...secrets });

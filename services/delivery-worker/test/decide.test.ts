@@ -154,19 +154,19 @@ describe.each([429, 502, 503, 504])('Retry-After on a %d', (status) => {
     },
   );
 
-  it('counts against the wait with its jitter: the longer of the two', () => {
+  it('is compared with the wait and its jitter, and the longer one is taken', () => {
     expect(decide(answered(status, '5'), decision({ random: 0 }))).toEqual(retryIn(5 * SECOND));
     expect(decide(answered(status, '5'), decision({ random: ALMOST_ONE }))).toEqual(retryIn(6 * SECOND));
   });
 
-  it('makes no attempt more, and none beyond the greatest age', () => {
+  it('adds no attempt, and none beyond the greatest age', () => {
     expect(decide(answered(status, '8'), decision({ attempt: 13 }))).toEqual(EXHAUSTED);
     const firstDueAt = NOW - 8 * DAY + 6 * SECOND;
     expect(decide(answered(status, '8'), decision({ firstDueAt }))).toEqual(retryIn(6 * SECOND));
   });
 });
 
-it.each([301, 400, 404, 408, 425, 500])('Retry-After on a %d says nothing', (status) => {
+it.each([301, 400, 404, 408, 425, 500])('Retry-After on a %d is ignored', (status) => {
   expect(decide(answered(status, '9'), decision())).toEqual(retryIn(5 * SECOND));
 });
 
@@ -186,7 +186,7 @@ describe('the greatest age', () => {
     expect(aged(7 * DAY, { random: ALMOST_ONE })).toEqual(retryIn(DAY));
   });
 
-  it('is the end: after the attempt at it the delivery is dead', () => {
+  it('is the end, so the delivery is dead after the attempt at it', () => {
     expect(aged(8 * DAY)).toEqual(EXPIRED);
     expect(aged(8 * DAY + 10 * SECOND, { attempt: 1 })).toEqual(EXPIRED);
   });

@@ -142,7 +142,7 @@ describe('a delivery', () => {
     expect(attempted).toEqual(['/new']);
   });
 
-  it('that has its slot and loses the cache is not handled, and the slot is free', async () => {
+  it('that has its slot while the cache becomes stale is not handled, and its slot is free again', async () => {
     const lost = stale(() => Promise.reject(new Error('no cache')));
     const rig = openRig({ cache: cacheOf(ACTIVE, ACTIVE, lost) });
     await expect(rig.start()).rejects.toThrow('no cache');

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { TOPICS } from '@webhooks/contracts';
 import type { ConfigurationRecord, PaymentEvent } from '@webhooks/contracts';
 import { buildEvent, eventually, randomName, startEndpoint } from '@webhooks/testkit';
-import type { Reply, Endpoint } from '@webhooks/testkit';
+import type { Answer, Endpoint } from '@webhooks/testkit';
 import { WAIT, eventFor, openRig } from './rig.js';
 import type { Rig } from './rig.js';
 import type { SeenRecord } from './start-worker.js';
@@ -63,7 +63,7 @@ describe('an event on the topic', () => {
     await endpoint.close();
   });
 
-  it('at which our own code fails each time is put aside with its bytes, and those around it are delivered', async () => {
+  it('that our own code always fails at is put aside with its bytes, and its neighbours are delivered', async () => {
     const endpoint = await startEndpoint();
     const configuration = await rig.register(endpoint);
     const [before, poison, after] = [
@@ -117,7 +117,7 @@ function breakCodeAt(id: string): () => void {
 /** Sends some, to an endpoint that answers like this, and waits until each was answered 200. */
 async function sendUntilDelivered(
   count: number,
-  answer: (nth: number) => number | Reply,
+  reply: (nth: number) => number | Answer,
 ): Promise<{ readonly endpoint: Endpoint; readonly configuration: ConfigurationRecord }> {
   const endpoint = await startEndpoint({ reply: (_, nth) => answer(nth) });
   const configuration = await rig.register(endpoint);
@@ -128,15 +128,15 @@ async function sendUntilDelivered(
 }
 
 describe('a receiver', () => {
-  it('that answers 500 every other time gets each event, and none once it has answered 200', async () => {
+  it('that responds with 500 every other time gets each event until it has responded with 200', async () => {
     const events = 50;
     const { endpoint } = await sendUntilDelivered(events, (nth) => (nth % 2 === 1 ? 500 : 200));
     expect(endpoint.stats()).toMatchObject({ arrivals: 2 * events, distinctIds: events });
     await endpoint.close();
   });
 
-  it('whose connection is cut between request and answer gets the same id and bytes again', async () => {
-    const cut: Reply = { kind: 'cut', stage: 'before-response' };
+  it('whose connection is cut between request and response gets the same id and bytes again', async () => {
+    const cut: Answer = { kind: 'cut', stage: 'before-response' };
     const { endpoint, configuration } = await sendUntilDelivered(1, (nth) => (nth < 3 ? cut : 200));
     expect(rig.story(configuration.ref)).toEqual(['1 SOCKET', '2 SOCKET', '3 200']);
     expect(endpoint.stats()).toMatchObject({ arrivals: 3, distinctIds: 1 });

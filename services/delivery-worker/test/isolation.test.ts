@@ -57,7 +57,7 @@ async function untilDeferred(count: number): Promise<() => Promise<void>> {
 }
 
 describe('an endpoint that hangs', () => {
-  it('does not hold up a healthy one: all of its events arrive before the first attempt at the others has timed out', async () => {
+  it('delays no healthy one: all events arrive there before the first attempt at the others has timed out', async () => {
     const hanging = [
       await register({ kind: 'hang' }, { timeoutMs: 30_000 }),
       await register({ kind: 'hang' }),
@@ -75,7 +75,7 @@ describe('an endpoint that hangs', () => {
 });
 
 describe('an endpoint that is down', () => {
-  it('gets one probe at a time while its deliveries are deferred, and all of them when it is back', async () => {
+  it('gets one probe at a time while its deliveries are deferred, and all of them when it responds again', async () => {
     const { endpoint, configuration } = await register(500);
     const deferred = await untilDeferred(EVENTS - 20);
     await send(configuration, EVENTS);
@@ -119,7 +119,7 @@ describe('an endpoint that is down', () => {
     expect(endpoint.stats().arrivals).toBeLessThanOrEqual(20);
   }, 120_000);
 
-  it('gets nothing more once it is disabled: what is deferred is cancelled when it is looked at', async () => {
+  it('gets nothing once it is disabled: deferred deliveries are cancelled when they are due', async () => {
     const { endpoint, configuration } = await register(500);
     const deferred = await untilDeferred(20);
     await send(configuration, 40);
@@ -131,7 +131,7 @@ describe('an endpoint that is down', () => {
 });
 
 describe('a tenant with 80 webhooks that hang', () => {
-  it('holds up neither events nor redeliveries of another one', async () => {
+  it('delays neither events nor redeliveries of another one', async () => {
     const healthy = await register(200);
     const policy = { timeoutMs: 30_000 };
     const { endpoint, configuration } = await register({ kind: 'hang' }, policy);
@@ -151,7 +151,7 @@ describe('a tenant with 80 webhooks that hang', () => {
 });
 
 describe('a tenant whose 20 webhooks take 5 s for each response', () => {
-  it('does not hold up large fan-outs of another one, however many of its own wait', async () => {
+  it('delays no large fan-outs of another one, however many of its own wait', async () => {
     const healthy = await register(200);
     const { endpoint, configuration } = await register({ kind: 'status', status: 200, delayMs: 5_000 });
     for (const [{ tenantId }, { origin }] of [

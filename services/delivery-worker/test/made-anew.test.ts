@@ -5,7 +5,7 @@ import { buildRecord } from './builders.js';
 import { WAIT, eventFor } from './rig.js';
 import { openBench } from './start-worker.js';
 
-it('a worker that starts while the topic of webhooks lacks some, discards no event, in a new Kafka, too: it waits for all', async () => {
+it('a worker that starts while the topic lacks webhooks waits for all and discards no event, even in a new Kafka', async () => {
   const bench = await openBench(false);
   await bench.createTopic(TOPICS.events, {});
   const endpoint = await startEndpoint();

@@ -8,7 +8,7 @@ import { KEYRING, openBench } from './start-worker.js';
 const SECRET = `whsec_${randomBytes(24).toString('base64')}`;
 const next = { id: 'next', key: randomBytes(32) };
 
-it('a worker names the key that it lacks, defers by its own fault, and delivers once it has it', async () => {
+it('a worker names the key that it lacks, defers as by its own fault, and delivers once it has the key', async () => {
   const bench = await openBench();
   const endpoint = await startEndpoint();
   const [tenantId, ref] = [randomName('tenant'), randomUUID()];

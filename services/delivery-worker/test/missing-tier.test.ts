@@ -7,7 +7,7 @@ import { openBench } from './start-worker.js';
 
 const MISSING = 'webhooks.retries.5s';
 
-it('a missing tier is named, stops no other, and the next smaller one stands in for it', async () => {
+it('a missing tier is reported, stops no other, and is replaced by the next smaller one', async () => {
   const bench = await openBench();
   for (const { name, configs } of TOPIC_TABLE) if (name !== MISSING) await bench.createTopic(name, configs);
   const worker = await bench.startWorker({ TOPICS_CREATE: 'false', RETRY_DELAYS: '6s' });

@@ -33,13 +33,13 @@ async function moved(dueAt: number): Promise<{ readonly topic: string; readonly 
   return { topic: first.topic, task: parsed.task };
 }
 
-describe('a task that has to wait on', () => {
+describe('a task that still has to wait', () => {
   it('goes to the largest tier that is not longer than its rest, and is due when it was', async () => {
     const dueAt = Date.now() + 3 * HOUR;
     expect(await moved(dueAt)).toMatchObject({ topic: 'webhooks.retries.2h', task: { dueAt } });
   });
 
-  it('at the end of time waits as long as one of ours can at most', async () => {
+  it('that is due in the far future waits no longer than a task of ours can', async () => {
     const before = Date.now();
     const { topic, task } = await moved(MAX_TIME_MS);
     expect(topic).toBe('webhooks.retries.24h');

@@ -10,7 +10,7 @@ import { openPublisher } from '../src/publish/publisher.js';
 
 const LONG = { timeoutMs: 60_000 };
 
-it('a worker that Kafka takes no writes from, for want of replicas, lives: a restart would attempt all again', async () => {
+it('a worker is live while Kafka refuses its writes for lack of replicas, because a restart would repeat all attempts', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'publisher-'));
   const cluster = await startKafkaCluster({ dataDir });
   const kafka = createKafka({ brokers: cluster.brokers, clientId: randomName('publisher') });

@@ -64,7 +64,7 @@ const clientPair = async (): Promise<{ certificate: string; key: string }> => {
 };
 
 describe('an endpoint with a delivery policy', () => {
-  it('that answers after 11 s gets each event once when its time-out is 25 s', async () => {
+  it('that responds after 11 s gets each event once when its time-out is 25 s', async () => {
     const endpoint = await start({ reply: { kind: 'status', status: 200, delayMs: 11_000 } });
     const configuration = await register(endpoint, { timeoutMs: 25_000 });
     await rig.bench.send(eventFor(configuration));
@@ -81,7 +81,7 @@ describe('an endpoint with a delivery policy', () => {
     expect((second?.startedAt ?? 0) - (first?.startedAt ?? 0)).toBeLessThan(5_000);
   }, 40_000);
 
-  it('gets no more attempts at once than it says', async () => {
+  it('gets no more attempts at once than its policy says', async () => {
     let [now, most] = [0, 0];
     const endpoint = await start({
       reply: async () => {
@@ -106,7 +106,7 @@ describe('an endpoint with a delivery policy', () => {
     await rig.untilTimeline(configuration.ref, ['1 500', '2 500', 'dead attempts-exhausted']);
   });
 
-  it('gets its own headers with each attempt, and ours as ever', async () => {
+  it('gets its own headers with each attempt, and all of ours', async () => {
     const endpoint = await start();
     const headers = { Authorization: 'Bearer of-the-tenant', 'X-Api-Key': 'k', 'User-Agent': 'theirs' };
     const configuration = await register(endpoint, { secrets: { headers } });
@@ -118,7 +118,7 @@ describe('an endpoint with a delivery policy', () => {
     });
   });
 
-  it('gets the body of Banco Central, signed as it is sent, also when it asks for it while a delivery waits', async () => {
+  it('gets the body of Banco Central, signed as it is sent, even if the policy changed while a delivery waits', async () => {
     const endpoint = await start({ reply: (_, nth) => (nth === 1 ? 500 : 200) });
     const secret = generateSecret();
     const [tenantId, ref] = [randomName('tenant'), randomUUID()];

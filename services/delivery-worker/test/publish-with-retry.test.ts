@@ -37,7 +37,7 @@ function openRig(): Rig {
   return rig;
 }
 
-describe('publishing surely', () => {
+describe('publishing with retries', () => {
   it('publishes again until it is acknowledged', async () => {
     const rig = openRig();
     const published = rig.publish();
@@ -46,7 +46,7 @@ describe('publishing surely', () => {
     await published;
   });
 
-  it('tells of a thousand records that wait in one line', async () => {
+  it('logs one line for a thousand records that wait', async () => {
     const rig = openRig();
     const published = Array.from({ length: 1_000 }, () => rig.publish());
     await eventually(() => expect(rig.sent).toBeGreaterThanOrEqual(1_000));
@@ -68,7 +68,7 @@ describe('publishing surely', () => {
     ['Kafka finds its batch too large', new RecordRefused(18, 'RECORD_LIST_TOO_LARGE', RECORD.topic)],
     ['Kafka finds it invalid', new RecordRefused(87, 'INVALID_RECORD', RECORD.topic)],
     ['our own code cannot encode it', new TypeError('a bug of ours')],
-  ])('gives up at once what it could publish for ever: %s', async (_why, fault) => {
+  ])('rejects at once with a lasting fault: %s', async (_why, fault) => {
     const rig = openRig();
     rig.fault = fault;
     await expect(rig.publish()).rejects.toBe(fault);

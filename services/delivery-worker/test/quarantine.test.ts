@@ -37,7 +37,7 @@ async function callsOf(error: unknown): Promise<{
 }
 
 describe('records that cannot be handled', () => {
-  it('are put aside up to ten in any minute by all sources together; then they block, which is told once', () => {
+  it('are put aside, at most ten in any minute by all sources together; then they block, which is logged once', () => {
     let nowMs = 0;
     const lines: string[] = [];
     const silent = (): undefined => undefined;
@@ -65,7 +65,7 @@ describe('records that cannot be handled', () => {
 });
 
 describe('a record that cannot be put aside either', () => {
-  it('is told by its fault, costs nothing of the budget, and is not called put aside', async () => {
+  it('is logged with its fault, takes nothing of the budget, and is not logged as put aside', async () => {
     const lines: string[] = [];
     const silent = (): undefined => undefined;
     const log = { debug: silent, info: silent, warn: silent, error: (line: string) => lines.push(line) };
@@ -88,7 +88,7 @@ describe('a record that cannot be handled', () => {
     },
   );
 
-  it('because Kafka does not take it on is put aside like that, too', async () => {
+  it('because Kafka refuses it is put aside too', async () => {
     const error = new RecordRefused(10, 'MESSAGE_TOO_LARGE', 'webhooks.retries.5s');
     expect(await callsOf(error)).toEqual({ calls: 5, kept: ['7 RecordRefused'], told: 1 });
   });

@@ -35,7 +35,7 @@ async function used(source: string): Promise<number | undefined> {
   return found ? Number(found[1]) : undefined;
 }
 
-it('tells before a loss that an event waits for longer than half of its retention', async () => {
+it('an alert fires before a loss, when an event waits for longer than half of its retention', async () => {
   await eventually(async () => (await used('events')) === 0);
   expect(await used('deliveries')).toBe(0);
   expect(await used('retries')).toBe(0);

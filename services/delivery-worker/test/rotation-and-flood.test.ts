@@ -31,7 +31,7 @@ function verifiedBy({ headers, id, body }: Arrival, secrets: readonly string[]):
   return secrets.flatMap((secret, index) => (verifies(secret) ? [index] : []));
 }
 
-it('a secret that is rotated between two attempts: the next one verifies by both', async () => {
+it('after a rotation between two attempts the second one is verified by both secrets', async () => {
   const endpoint = await startEndpoint({ reply: 500 });
   const [tenantId, ref] = [randomName('tenant'), randomUUID()];
   const secrets = [generateSecret(), generateSecret()] as const;

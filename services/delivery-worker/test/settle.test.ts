@@ -51,13 +51,13 @@ function taskOf({ record }: Written): DeliveryTask {
 }
 
 describe('a settled attempt', () => {
-  it('that delivered writes nothing but its line in the log', async () => {
+  it('that delivered writes only its entry in the attempt log', async () => {
     const result = await written({ outcome: { kind: 'accepted', status: 200, durationMs: 3 } });
     expect(result.record).toBeUndefined();
     expect(result.entries).toMatchObject([{ kind: 'attempt', result: 'delivered', status: 200 }]);
   });
 
-  it('that failed waits for the next one and carries its history', async () => {
+  it('that failed is retried later with its history', async () => {
     const dueAt = Date.now() + 5_500;
     const first = await written({ outcome: refused, settlement: { kind: 'retry', dueAt } });
     expect(first.record?.topic).toBe('webhooks.retries.5s');
@@ -115,7 +115,7 @@ describe('a settled attempt', () => {
 });
 
 describe('a task without an attempt', () => {
-  it('that is deferred is told side by side with its record, and settled when both are acknowledged', async () => {
+  it('that is deferred is logged while its record is written, and settled when both are acknowledged', async () => {
     const acks = { record: Promise.withResolvers<undefined>(), entry: Promise.withResolvers<undefined>() };
     const begun: string[] = [];
     const acknowledged: string[] = [];
@@ -149,7 +149,7 @@ describe('a task without an attempt', () => {
     expect(await settled).toEqual(['entry', 'record']);
   });
 
-  it('is deferred with its history, and the count of its moves, unchanged otherwise; the log is told when it begins a pause', async () => {
+  it('is deferred with its history and one deferral more, and is logged when it begins a pause', async () => {
     const task = buildTask({ attempt: 2, history: `v1 1:${AT}:12:503`, deferralCount: 4 });
     const dueAt = Date.now() + 31_000;
     const settlement = { kind: 'deferred', reason: 'busy', dueAt } as const;
@@ -164,7 +164,7 @@ describe('a task without an attempt', () => {
     expect(redelivered.entries).toMatchObject([{ kind: 'deferred', cycle: 'job_1' }]);
   });
 
-  it('that is dead keeps what is known of the attempts before', async () => {
+  it('that is dead keeps the history of its attempts', async () => {
     const task = buildTask({
       attempt: 2,
       history: `v1 1:${AT}:12:503`,
@@ -176,7 +176,7 @@ describe('a task without an attempt', () => {
     expect(result.entries.map(({ kind }) => kind)).toEqual(['dead']);
   });
 
-  it('that is cancelled writes nothing but its line in the log', async () => {
+  it('that is cancelled writes only its entry in the attempt log', async () => {
     const result = await written({ settlement: { kind: 'cancelled', reason: 'disabled' } });
     expect(result.record).toBeUndefined();
     expect(result.entries).toMatchObject([{ kind: 'cancelled', reason: 'disabled' }]);

@@ -27,7 +27,7 @@ async function timesSettled(
 const at = (offset: string) => ({ topic: 'payments.events', partition: 0, offset });
 
 describe('the memory of settled attempts', () => {
-  it('knows a copy of a record', async () => {
+  it('recognises a copy of a record', async () => {
     expect(await timesDone(new SettledMemory(10), buildTask({ attempt: 2 }), buildTask({ attempt: 2 }))).toBe(
       1,
     );
@@ -57,7 +57,7 @@ describe('the memory of settled attempts', () => {
     expect(await timesDone(new SettledMemory(10), ...tasks)).toBe(1);
   });
 
-  it('lets a second copy at the same time share the fate of the first', async () => {
+  it('lets a simultaneous second copy share the result of the first', async () => {
     const memory = new SettledMemory(10);
     const { promise, resolve } = Promise.withResolvers<undefined>();
     let times = 0;
@@ -72,7 +72,7 @@ describe('the memory of settled attempts', () => {
     expect(times).toBe(1);
   });
 
-  it('lets the successor of a deferred one wait for it, when that has not quite ended: it is no copy', async () => {
+  it('lets the successor of a deferred task wait for its end, because it is no copy', async () => {
     const memory = new SettledMemory(10);
     const { promise, resolve } = Promise.withResolvers<undefined>();
     const seen: number[] = [];

@@ -71,7 +71,7 @@ const policy = { timeoutMs: 30_000 };
 const FAST_REF = '019394a2-0000-7000-8000-0000000000fa';
 const SLOW_REF = '019394a2-0000-7000-8000-000000000510';
 
-it('a worker that leaves behind a slow endpoint keeps nobody else waiting, and repeats nothing', async () => {
+it('a worker that stops during a slow attempt delays no other delivery, and repeats nothing', async () => {
   const arrivedAt = new Map<string, number>();
   const fast = await startEndpoint({
     reply: ({ id }) => {

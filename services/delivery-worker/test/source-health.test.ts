@@ -4,7 +4,16 @@ import { createSourceGauges } from '../src/observe/source-health.js';
 const HOUR_MS = 3_600_000;
 
 const health = (oldestAgeByTopic: Readonly<Record<string, number>>) => ({
-  ...{ joined: true, lastProgressAt: 0, lagByPartition: {}, lag: 1, inFlight: 0, retrying: 0, waiting: 0 },
+  ...{
+    joined: true,
+    lastProgressAt: 0,
+    lagByPartition: {},
+    lastError: undefined,
+    lag: 1,
+    inFlight: 0,
+    retrying: 0,
+    waiting: 0,
+  },
   ...{ rebalances: 1, oldestAgeByTopic, oldestAgeMs: Math.max(...Object.values(oldestAgeByTopic)) },
 });
 

@@ -46,7 +46,7 @@ it.each([
   },
 );
 
-it('a new one waits a minute, one at its greatest age is a dead letter, and no more than 40 waits lie between', async () => {
+it('an unknown task waits a minute at first, at most 40 times, and is a dead letter at its greatest age', async () => {
   const unknown = { 'event-type': 'PIX_NEW' };
   let [ageMs, waits] = [0, 0];
   for (; ageMs < 8 * DAY; waits += 1) {
@@ -64,7 +64,7 @@ it('a new one waits a minute, one at its greatest age is a dead letter, and no m
   });
 });
 
-it('one that waits on moves to the tier of its rest', async () => {
+it('an unknown task that still waits moves to the tier that fits its rest', async () => {
   const sent: OutgoingRecord[] = [];
   const ports = { ...portsTo(sent), maxRestMs: 9 * DAY };
   await moveTask(recordOf(0, { 'task-version': '2' }), 3 * 60 * MINUTE, ports);

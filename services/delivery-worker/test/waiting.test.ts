@@ -38,7 +38,7 @@ describe('a waiting record', () => {
     await rig.untilTimeline(task.ref, [expected]);
   });
 
-  it('that stands twice after a crash is attempted once', async () => {
+  it('that a crash wrote twice is attempted once', async () => {
     const endpoint = await startEndpoint();
     const { tenantId, ref } = await rig.register(endpoint);
     const task = waiting({ tenantId, ref, eventId: randomName('evt') });
@@ -72,7 +72,7 @@ describe('a waiting record', () => {
     expect(String(dead.value)).toBe('{"kept":true}');
   });
 
-  it('that would be too large for its tier after another failure is kept there, too, before an attempt', async () => {
+  it('that would be too large for its tier after another failure is a dead letter before an attempt', async () => {
     const endpoint = await startEndpoint({ reply: 500 });
     const { tenantId, ref } = await rig.register(endpoint);
     const small = waiting({ tenantId, ref, deliveryId: randomName('large') });

@@ -54,7 +54,7 @@ describe('a delivery', () => {
     await next.close();
   });
 
-  it('is cancelled when its configuration was disabled meanwhile, and enabling brings nothing back', async () => {
+  it('is cancelled when its configuration was disabled meanwhile, and stays cancelled after enabling', async () => {
     const endpoint = await startEndpoint({ reply: 500 });
     const configuration = await rig.register(endpoint);
     await rig.bench.send(eventFor(configuration));
@@ -75,7 +75,7 @@ describe('a delivery', () => {
     await endpoint.close();
   });
 
-  it('to an endpoint that is not there fails by class, never as ours', async () => {
+  it('to an endpoint that does not exist fails with a class of error, never as our own fault', async () => {
     const endpoint = await startEndpoint();
     await endpoint.close();
     const configuration = await rig.register(endpoint);
@@ -90,7 +90,7 @@ describe('a delivery', () => {
 });
 
 describe('our own fault', () => {
-  it('parks the one delivery, without an attempt, and its neighbour gets the event once', async () => {
+  it('defers the one delivery, without an attempt, and its neighbour gets the event once', async () => {
     const endpoint = await startEndpoint();
     const healthy = await rig.register(endpoint);
     const strange = parseKeyring(`gone:${randomBytes(32).toString('base64')}`);
@@ -109,7 +109,7 @@ describe('our own fault', () => {
 });
 
 describe('an event', () => {
-  it('that is none and has a key that no topic takes is rejected, and the next one is handled', async () => {
+  it('that is unreadable and has too long a key is rejected, and the next one is handled', async () => {
     const endpoint = await startEndpoint();
     const configuration = await rig.register(endpoint);
     await rig.bench.publish(TOPICS.events, { key: 'k'.repeat(900_000), value: 'no event', partition: 2 });
@@ -154,6 +154,6 @@ describe('an event', () => {
   });
 });
 
-it('a worker without a client certificate has no metric of it, which would raise the alert', async () => {
+it('a worker without a client certificate has no metric of it, so no alert fires', async () => {
   expect(await rig.worker.metrics()).not.toContain('client_certificate');
 });

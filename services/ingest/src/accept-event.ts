@@ -4,6 +4,7 @@ import type { Identity } from '@webhooks/http-api';
 import type { OutgoingRecord, Sink } from '@webhooks/kafka';
 import { addCounter, createLogThrottle, errorFields } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
+import type { IngestConfig } from './config.js';
 import type { Candidate } from './read-candidates.js';
 
 /** The result of one posted event. */
@@ -67,22 +68,19 @@ export function acceptEvent(
   return publish(event).then((done) => ({ status: done ? 'accepted' : 'unavailable', id }));
 }
 
-export interface PublishOptions {
-  readonly sink: Sink;
-  readonly source: string;
-  readonly timeoutMs: number;
-  readonly scope: Pick<ServiceScope, 'log' | 'registry'>;
-}
-
 /** Publishes to `payments.events`, keyed by the end-to-end id, so that events of one payment share a partition. */
-export function createPublishEvent({ sink, source, timeoutMs, scope }: PublishOptions): PublishEvent {
+export function createPublishEvent(
+  sink: Sink,
+  { eventSource, publishTimeoutMs }: Pick<IngestConfig, 'eventSource' | 'publishTimeoutMs'>,
+  scope: Pick<ServiceScope, 'log' | 'registry'>,
+): PublishEvent {
   const help = 'Events given to Kafka, by whether Kafka acknowledged them in time';
   const published = addCounter(scope.registry, 'ingest_events_published_total', help, 'result');
   // While Kafka is away thousands fail each second, so the lines are throttled.
   const throttle = createLogThrottle();
   const send = async (id: string, record: OutgoingRecord): Promise<boolean> => {
     try {
-      await sink.send(record, { deadlineMs: timeoutMs });
+      await sink.send(record, { deadlineMs: publishTimeoutMs });
       published.inc({ result: 'acknowledged' });
       return true;
     } catch (error) {
@@ -99,6 +97,6 @@ export function createPublishEvent({ sink, source, timeoutMs, scope }: PublishOp
       topic: TOPICS.events,
       key: event.data.endToEndId,
       value: encodeEvent(event),
-      headers: cloudEventHeaders(event, source),
+      headers: cloudEventHeaders(event, eventSource),
     });
 }

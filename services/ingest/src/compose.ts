@@ -27,12 +27,7 @@ export async function composeIngest(config: IngestConfig, scope: ServiceScope): 
   const sink = await openSink({ kafka, maxPendingBytes: config.maxPendingBytes });
   scope.onClose('event sink', () => sink.close());
   scope.health.readiness('kafka', () => sink.health().lastError);
-  const publish = createPublishEvent({
-    sink,
-    source: config.eventSource,
-    timeoutMs: config.publishTimeoutMs,
-    scope,
-  });
+  const publish = createPublishEvent(sink, config, scope);
   const tenantEvents = createTenantLimiter({
     limit: config.tenantEvents,
     counted: 'events',

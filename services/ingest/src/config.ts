@@ -1,22 +1,8 @@
 import { BURST_SECONDS, readApiSettings } from '@webhooks/http-api';
-import type { ApiDefaults, ApiSettings, RateLimit } from '@webhooks/http-api';
+import type { ApiDefaults, RateLimit } from '@webhooks/http-api';
 import { readKafkaSettings } from '@webhooks/kafka';
-import type { KafkaSettings } from '@webhooks/kafka';
 import type { SettingsReader } from '@webhooks/runtime';
 import { MAX_BATCH_EVENTS } from './read-candidates.js';
-
-export interface IngestConfig {
-  readonly api: ApiSettings;
-  readonly kafka: KafkaSettings;
-  /** Events of one tenant; the burst holds at least one batch. */
-  readonly tenantEvents: RateLimit;
-  /** CloudEvents `source` of published events. */
-  readonly eventSource: string;
-  /** How long a caller waits for Kafka's acknowledgement before a 503, milliseconds. */
-  readonly publishTimeoutMs: number;
-  /** Bytes that may wait for Kafka at once; beyond it the response is 503. */
-  readonly maxPendingBytes: number;
-}
 
 /** About what one instance takes from all tenants together. */
 const API_DEFAULTS: ApiDefaults = { port: 8082, maxOpenRequests: 1_024, tenantRequestsPerSecond: 2_000 };
@@ -35,12 +21,20 @@ function readTenantEvents(settings: SettingsReader): RateLimit {
   return { perSecond, burst };
 }
 
-export const readIngestConfig = (settings: SettingsReader): IngestConfig => ({
+export const readIngestConfig = (settings: SettingsReader) => ({
   api: readApiSettings(settings, API_DEFAULTS),
   kafka: readKafkaSettings(settings, 'ingest'),
+  /** Events of one tenant. The burst holds at least one batch. */
   tenantEvents: readTenantEvents(settings),
+  /** CloudEvents `source` of published events. */
   eventSource: settings.text('EVENT_SOURCE', '/webhooks/ingest'),
+  /** How long a caller waits for Kafka's acknowledgement before a 503, milliseconds. */
   publishTimeoutMs: settings.integer('PUBLISH_TIMEOUT_MS', 5_000, { min: 100, max: 60_000 }),
-  // About 19,000 events of usual size with their overhead. A batch fits into half, the share of one tenant.
+  /**
+   * Bytes that may wait for Kafka at once. Beyond it the response is 503. The default holds about 19,000 events of usual size with their
+   * overhead. A batch fits into half of the minimum, the share of one tenant.
+   */
   maxPendingBytes: settings.integer('MAX_PENDING_BYTES', 64 * 1_048_576, { min: 16 * 1_048_576 }),
 });
+
+export type IngestConfig = ReturnType<typeof readIngestConfig>;

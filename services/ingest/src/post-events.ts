@@ -88,17 +88,11 @@ function readCounted(request: ApiRequest, tenantEvents: TenantLimiter): Posted {
   }
 }
 
-interface Accepting {
-  readonly batch: boolean;
-  /** The line of each event in an NDJSON body. */
-  readonly lines: readonly (number | undefined)[];
-  readonly results: readonly Promise<EventResult>[];
-  /** Bytes that wait for Kafka. */
-  readonly held: number;
-}
-
-/** A separate function, because its frame holds the parsed values. Only the encoded bytes wait for Kafka. */
-function begin(request: ApiRequest, { publish, tenantEvents, pending }: PostPorts): Accepting {
+/**
+ * Begins to publish the events of a body. Returns their `lines` in an NDJSON body, and the bytes that are `held` until Kafka responds. A
+ * separate function, because its frame holds the parsed values. Only the encoded bytes wait for Kafka.
+ */
+function begin(request: ApiRequest, { publish, tenantEvents, pending }: PostPorts) {
   const { batch, candidates } = readCounted(request, tenantEvents);
   const held = request.body.byteLength + candidates.length * PENDING_RECORD_BYTES;
   pending.take(request.identity, held);

@@ -34,7 +34,7 @@ const post = async (body: string, token: string): Promise<Response> =>
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
   });
 
-it('promises nothing while the broker is away, and takes events again when it is back', async () => {
+it('ingest promises nothing while the broker is down, and takes events again afterwards', async () => {
   const { clientId, clientSecret } = CLIENTS.acme;
   const token = await createClient({
     baseUrl: ingest.url,

@@ -1,10 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { ApiRequest } from '@webhooks/http-api';
-import { Registry } from '@webhooks/runtime';
+import type { Sink } from '@webhooks/kafka';
+import { createLogger, Registry } from '@webhooks/runtime';
 import { buildEvent } from '@webhooks/testkit';
 import { createPublishEvent } from '../src/accept-event.js';
-import type { PublishOptions } from '../src/accept-event.js';
 import { postEvents } from '../src/post-events.js';
 import type { PostPorts } from '../src/post-events.js';
 
@@ -16,11 +16,12 @@ const MOST_BYTES_EACH = 200_000;
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-it('what waits for Kafka holds the encoded event, not what was parsed of its body', async () => {
+it('an event that waits for Kafka holds its encoded bytes, not the parsed body', async () => {
   const waiting: unknown[] = [];
-  const sink = { send: (record: unknown) => new Promise((resolve) => waiting.push(record, resolve)) };
-  const scope = { registry: new Registry() };
-  const publish = createPublishEvent({ sink, source: 'test', scope } as unknown as PublishOptions);
+  const send = (record: unknown) => new Promise((resolve) => waiting.push(record, resolve));
+  const scope = { registry: new Registry(), log: createLogger('test', 'error') };
+  const config = { eventSource: 'test', publishTimeoutMs: 5_000 };
+  const publish = createPublishEvent({ send } as unknown as Sink, config, scope);
   const none = (): undefined => undefined;
   const ports = { publish, tenantEvents: { take: none, check: none }, pending: { take: none, give: none } };
   const extra = Array.from({ length: VALUES }, () => ({}));

@@ -75,7 +75,7 @@ const problemOf = async (work: Promise<unknown>): Promise<ProblemError['problem'
 };
 
 describe('one event', () => {
-  it('is on the topic with its key, its headers and only the listed fields when 202 is answered', async () => {
+  it('is on the topic with its key, its headers and only the listed fields when the response is 202', async () => {
     const event = buildEvent({ tenantId: 'acme', eventType: 'PIX_STATIC' });
     const withName = JSON.stringify({ ...event, data: { ...event.data, payerName: 'Maria' } });
     const answer = await post(withName);
@@ -117,7 +117,7 @@ describe('one event', () => {
     expect(await response.json()).toMatchObject({ status: 422, violations: [{ property: 'tenantId' }] });
   });
 
-  it('is refused whole when the query holds anything', async () => {
+  it('is refused when the request has a query', async () => {
     const response = await fetch(`${ingest.url}${PATH}?dryRun=true`, {
       method: 'POST',
       body: JSON.stringify(buildEvent({ tenantId: 'acme' })),
@@ -130,7 +130,7 @@ describe('one event', () => {
     expect(await response.json()).toMatchObject({ status: 422, violations: [{ property: 'dryRun' }] });
   });
 
-  it('that is wrong is told where, as 422', async () => {
+  it('that is invalid gets a 422 that names the fields', async () => {
     const event = buildEvent({ tenantId: 'acme' });
     const problem = await problemOf(
       clientOf(CLIENTS.acme).postEvent({ ...event, data: { ...event.data, amount: '1' } } as typeof event),
@@ -144,7 +144,7 @@ describe('one event', () => {
 });
 
 describe('several events', () => {
-  it('as an array have a result each, and the good ones arrive', async () => {
+  it('in an array have a result each, and the valid ones are published', async () => {
     const [good, foreign] = [buildEvent({ tenantId: 'acme' }), buildEvent({ tenantId: 'globex' })];
     const results = await clientOf(CLIENTS.acme).postEvents([good, { ...good, id: 'a.b' }, foreign]);
     expect(results).toMatchObject([
@@ -214,20 +214,20 @@ describe('a body that cannot be used', () => {
 });
 
 describe('who may post', () => {
-  it('nobody without a token', async () => {
+  it('is nobody without a token', async () => {
     const response = await fetch(`${ingest.url}${PATH}`, { method: 'POST', body: '{' });
     await expectDocumented('POST', response);
     expect(response.status).toBe(401);
     expect(response.headers.get('www-authenticate')).toContain('Bearer');
   });
 
-  it('not with another scope, whatever the body', async () => {
+  it('is nobody with another scope, whatever the body', async () => {
     const response = await post('{', {}, CLIENTS.reader);
     expect(response.status).toBe(403);
     expect(response.headers.get('www-authenticate')).toContain('insufficient_scope');
   });
 
-  it('only by POST', async () => {
+  it('is whoever uses POST', async () => {
     const response = await fetch(`${ingest.url}${PATH}`);
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
   });

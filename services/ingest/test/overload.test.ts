@@ -43,7 +43,7 @@ function signalKafka(signal: 'SIGSTOP' | 'SIGCONT'): void {
 
 const memory = (): Promise<number> => ingest.metric('process_resident_memory_bytes');
 
-it('sheds what comes while Kafka stands still, stays small, and has promised nothing that is not there', async () => {
+it('ingest sheds load while Kafka stands still, keeps its memory small, and has promised only what is on the topic', async () => {
   const token = await desk.tokenOf('acme', 'event.write.any');
   const flood = startFlood({ url: ingest.url, token, connections: 300, batch: 1_000 });
   const count = (status: string): number => flood.answers[status] ?? 0;

@@ -26,7 +26,7 @@ it.each([
   parse.mockRestore();
 });
 
-it('a line that is no UTF-8 is a fault of its own, whatever holds it', () => {
+it('a line that is no UTF-8 is a fault of its own', () => {
   const body = Buffer.concat([Buffer.from('{"unknown":"'), Buffer.from([0xff]), Buffer.from('"}\n{}')]);
   const { candidates } = readCandidates({
     header: () => 'application/x-ndjson',
@@ -53,7 +53,7 @@ it.each(['application/json; charset=iso-8859-1', 'application/x-ndjson;charset="
   },
 );
 
-it('lines hold together no more values than one body', () => {
+it('all lines together hold no more values than one body', () => {
   const line = (values: number): string => `{"x":[${'1,'.repeat(values)}1]}`;
   const parse = jest.spyOn(JSON, 'parse');
   const { candidates } = readCandidates(

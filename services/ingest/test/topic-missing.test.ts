@@ -20,7 +20,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-it('is not ready before the topic is there that somebody else makes', async () => {
+it('ingest is not ready before the topic exists that somebody else creates', async () => {
   const ingest = await startIngest({ KAFKA_BROKERS: engine.brokers.join(','), TOPICS_CREATE: 'false' });
   await eventually(() => ingest.faults()['topic']?.includes(TOPICS.events) === true, { timeoutMs: 20_000 });
   const kafka = createKafka({ brokers: engine.brokers, clientId: 'test' });

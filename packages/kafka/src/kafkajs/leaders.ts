@@ -1,54 +1,48 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PartitionMetadata, ProtocolRequest } from 'kafkajs/src/cluster/index.js';
-import { type Logger, dropConnections, type Link } from './link.js';
+import { dropConnections, type Link } from './link.js';
 import type { TopicPartition } from '../record.js';
 import { backoffMs } from '../retry.js';
 import { faultOf } from '../faults.js';
 
-/** What is given to whoever sends requests to brokers. */
-export interface LinkUse {
+export interface LeadersOptions<T extends TopicPartition> {
   readonly link: Link;
-  readonly log: Logger;
-  /** New partitions and moved leaders are noticed after that at the latest. */
-  readonly metadataMaxAgeMs: number;
   readonly onError: (error: unknown) => void;
-}
-
-export interface LeadersOptions<T extends TopicPartition> extends LinkUse {
-  /** One request to a broker for partitions that it leads. When it rejects, the broker is left alone for a while. */
+  /** Sends one request to a broker for partitions that it leads. After a rejection the broker gets no request for up to a second. */
   readonly request: (nodeId: number, led: readonly T[]) => Promise<void>;
+  /** The metadata was refreshed. */
   readonly onRefreshed: () => void;
-  /** A broker has no request any more, or the metadata was refreshed: there may be something to dispatch. */
+  /** Called when a broker's request has ended, and after each refresh: there may be something to dispatch. */
   readonly onReady: () => void;
 }
 
-/** Stands for the loading of metadata among the ids of brokers, which are 0 or more. */
+/** Stands for the loading of metadata. Ids of brokers are 0 or more. */
 const METADATA = -1;
 
-const rest = (failures: number) => delay(backoffMs(failures), undefined, { ref: false });
+const pause = (failures: number) => delay(backoffMs(failures), undefined, { ref: false });
 
 /**
- * Knows who leads a partition, and looks again when what it knew was wrong, or is old. Each broker has one request at a time, and
- * none waits for another.
+ * Knows which broker leads a partition, and refreshes the metadata when it is wrong or old. Each broker has one request at a time. No
+ * broker waits for another.
  */
 export class Leaders<T extends TopicPartition> {
   readonly #options: LeadersOptions<T>;
-  /** Brokers that have a request, or rest after a failure; `METADATA` while that is loaded. */
+  /** Brokers with a request under way or in a pause after a failure, and `METADATA` while it is loaded. */
   readonly #busy = new Set<number>();
   /** Consecutive failures, by broker. */
   readonly #failures = new Map<number, number>();
   /** Topics whose partitions are not known yet. */
   readonly #wanted = new Set<string>();
   #refreshedAt = performance.now();
-  /** Set at the end: nothing is requested any more. */
+  /** Set at the end. Nothing is requested afterwards. */
   stopped = false;
 
   constructor(options: LeadersOptions<T>) {
     this.#options = options;
   }
 
-  /** Requests what is wanted of each broker that has no request. What has no leader waits for the next refresh. */
+  /** Sends what is wanted to each broker without a request. A partition without a leader waits for the next refresh. */
   dispatch(wanted: Iterable<T>): void {
     if (this.stopped) return;
     for (const [leader, led] of Map.groupBy(wanted, (place) => this.#leaderOf(place))) {
@@ -58,7 +52,7 @@ export class Leaders<T extends TopicPartition> {
     this.#refreshIfDue();
   }
 
-  /** -1 when it is not known, or there is none. */
+  /** The id of the partition's leader; -1 when it is unknown, or there is none. */
   #leaderOf({ topic, partition }: TopicPartition): number {
     return this.#partitionsOf(topic).find(({ partitionId }) => partitionId === partition)?.leader ?? -1;
   }
@@ -71,7 +65,7 @@ export class Leaders<T extends TopicPartition> {
     }
   }
 
-  /** One at a time for each broker and for the metadata. Where it failed, the next one comes after a rest. */
+  /** Runs one request of a broker, or one loading of the metadata. After a failure it pauses before the next one. */
   #run(id: number, work: () => Promise<void>): void {
     const { onReady, onError } = this.#options;
     this.#busy.add(id);
@@ -89,10 +83,10 @@ export class Leaders<T extends TopicPartition> {
     if (this.stopped) return;
     const failures = (this.#failures.get(id) ?? 0) + 1;
     this.#failures.set(id, failures);
-    this.#options.log('debug', 'kafka: a request failed', { nodeId: id, failures, ...faultOf(error) });
+    this.#options.link.log('debug', 'kafka: a request failed', { nodeId: id, failures, ...faultOf(error) });
     this.#options.onError(error);
     this.expire();
-    await rest(failures);
+    await pause(failures);
   }
 
   async send<Response>(nodeId: number, request: ProtocolRequest<Response>): Promise<Response> {
@@ -103,7 +97,7 @@ export class Leaders<T extends TopicPartition> {
     });
   }
 
-  /** How many partitions a topic has; 0 while that is not known: then it is requested, and `onRefreshed` called afterwards. */
+  /** How many partitions a topic has. 0 while that is unknown: it is requested, and `onRefreshed` is called afterwards. */
   countOf(topic: string): number {
     const count = this.#partitionsOf(topic).length;
     if (count > 0) return count;
@@ -113,14 +107,14 @@ export class Leaders<T extends TopicPartition> {
     return 0;
   }
 
-  /** What is known may be wrong: it is refreshed soon. */
+  /** Has the metadata refreshed soon, because it may be wrong. */
   expire(): void {
     this.#refreshedAt = -Infinity;
   }
 
   #refreshIfDue(): void {
     const ageMs = performance.now() - this.#refreshedAt;
-    if (this.#busy.has(METADATA) || ageMs <= this.#options.metadataMaxAgeMs) return;
+    if (this.#busy.has(METADATA) || ageMs <= this.#options.link.metadataMaxAgeMs) return;
     this.#refreshedAt = performance.now();
     this.#run(METADATA, () => this.#refresh());
   }
@@ -132,14 +126,17 @@ export class Leaders<T extends TopicPartition> {
     onRefreshed();
     onReady();
     for (const fault of faults) onError(fault);
-    await rest(1);
+    await pause(1);
   }
 
-  /** Why a wanted topic is still not known. Each is requested by itself: kafkajs loads none of several when one is refused. */
+  /**
+   * Loads the metadata. Returns why wanted topics are still unknown. Each topic is added by itself: kafkajs adds none of several when one
+   * is refused.
+   */
   async #load(): Promise<unknown[]> {
     const { cluster } = this.#options.link;
     const wanted = [...this.#wanted];
-    this.#wanted.clear(); // who still needs it requests it again
+    this.#wanted.clear(); // a topic that is still needed is requested again
     const added = await Promise.allSettled(wanted.map((topic) => cluster.addMultipleTargetTopics([topic])));
     await cluster.refreshMetadata();
     const refused = added.flatMap((outcome) =>

@@ -1,52 +1,35 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
-import kafkajs from 'kafkajs';
+import { connect as connectTls, type SecureContextOptions } from 'node:tls';
+import kafkajs, { type SASLOptions } from 'kafkajs';
 import Cluster, { type Broker, type SocketOptions } from 'kafkajs/src/cluster/index.js';
 import loggers, { type KafkajsLogger } from 'kafkajs/src/loggers/index.js';
 import { READ_COMMITTED } from '../wire/protocol.js';
 export { createErrorFromCode, failure } from 'kafkajs/src/protocol/error.js';
 export { default as assignerProtocol } from 'kafkajs/src/consumer/assignerProtocol.js';
 export type { Assigner, GroupMember } from 'kafkajs/src/consumer/consumerGroup.js';
+import { CONNECT_TIMEOUT_MS, KEEP_ALIVE_MS, REQUEST_TIMEOUT_MS } from '../limits.js';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** The one thing this package needs of a logger; `(level, message, fields) => winston.log(level, message, fields)` fits. */
+/** Writes one line to the log. */
 export type Logger = (level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>) => void;
 
 export const noLog: Logger = () => undefined;
 
-/** What our own reading, sending and dealing of partitions takes of kafkajs' wire format. */
-
-export interface KafkaSasl {
-  readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
-  readonly username: string;
-  readonly password: string;
-}
-
-export interface KafkaTls {
-  /** Certificate authorities as PEM; the system's when absent. */
-  readonly ca?: string | undefined;
-  readonly cert?: string | undefined;
-  readonly key?: string | undefined;
-}
-
 export interface KafkaOptions {
   /** `host:port`, at least one. */
   readonly brokers: readonly string[];
-  /** No two live processes have the same: who opens a source takes the place of its namesake in the group. */
+  /** Unique among live processes. Opening a source removes the group's member of the same client id. */
   readonly clientId: string;
   /** Format of the records, part of what groups commit; default: none. A group of another format is refused. */
   readonly format?: string;
   readonly log?: Logger;
-  readonly tls?: KafkaTls | undefined;
-  readonly sasl?: KafkaSasl | undefined;
+  /** Texts as PEM. Without `ca` the system's authorities are trusted. */
+  readonly tls?: Pick<SecureContextOptions, 'ca' | 'cert' | 'key'> | undefined;
+  readonly sasl?: SASLOptions | undefined;
 }
 
-const KEEP_ALIVE_MS = 60_000;
-const CONNECT_TIMEOUT_MS = 3_000;
-const REQUEST_TIMEOUT_MS = 15_000;
-
-/** kafkajs speaks of each lost connection as an error; the callers here decide what is worth a warning. */
+/** Writes all lines of kafkajs as debug, because it logs each lost connection as an error. Callers log their own warnings. */
 function kafkajsLogger(log: Logger): KafkajsLogger {
   return loggers.createLogger({
     level: kafkajs.logLevel.INFO,
@@ -59,22 +42,27 @@ function kafkajsLogger(log: Logger): KafkajsLogger {
 
 /** `host:port`, or an IPv6 address in brackets and a port. */
 export const BROKER = /^([^:/[\]]+|\[[\da-f:]+\]):\d{1,5}$/i;
-/** kafkajs ends a host at its first colon: those of an address are written so in between. */
+/** Stands for a colon of an IPv6 address, because kafkajs ends a host at its first colon. */
 const COLON = '~';
 const toKafkajs = (broker: string): string =>
   broker.replace(/^\[(.+)\]/, (_, address: string) => address.replaceAll(':', COLON));
 
-/** One set of connections to the cluster. Readers each have their own: a broker responds to a connection in order. */
+/** One set of connections to the cluster. Each reader has its own set, because a broker responds on a connection in order. */
 export class Link {
   readonly cluster: Cluster;
+  readonly log: Logger;
+  /** `log` as kafkajs wants it. */
   readonly logger: KafkajsLogger;
+  /** New partitions and moved leaders are noticed after this time at the latest. */
+  readonly metadataMaxAgeMs: number;
   readonly #sockets = new Set<Socket>();
   #closed = false;
 
-  /** Connects nothing. `metadataMaxAgeMs`: new partitions and moved leaders are noticed after that at the latest. */
-  constructor(options: KafkaOptions & { readonly log: Logger }, metadataMaxAgeMs: number) {
-    const { brokers, clientId, tls: ssl, sasl } = options;
-    this.logger = kafkajsLogger(options.log);
+  /** Connects nothing. */
+  constructor({ brokers, clientId, tls: ssl, sasl, log = noLog }: KafkaOptions, metadataMaxAgeMs: number) {
+    this.log = log;
+    this.metadataMaxAgeMs = metadataMaxAgeMs;
+    this.logger = kafkajsLogger(log);
     this.cluster = new Cluster({
       ...{ brokers: brokers.map(toKafkajs), clientId, ssl, sasl },
       logger: this.logger,
@@ -98,13 +86,13 @@ export class Link {
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     socket.setNoDelay(true);
     this.#sockets.add(socket);
-    // kafkajs tries a lost connection once more: not after the end.
+    // kafkajs connects once more after a lost connection. After `close` that must fail.
     if (this.#closed) socket.destroy(new Error('closed by this process'));
     socket.once('close', () => {
       this.#sockets.delete(socket);
-      // kafkajs unrefs a dead socket at each failed attempt, and each time Node adds a listener for its next connect.
+      // kafkajs calls `unref` of a dead socket at each failed attempt, and Node would add a listener each time.
       Object.assign(socket, { unref: () => socket });
-      // kafkajs only listens to `end` and `error`: a socket that closed without either would leave requests waiting.
+      // kafkajs listens only to `end` and `error`. Requests on a socket that closed without either would wait.
       if (!socket.readableEnded && !socket.errored)
         socket.emit('error', new Error('the connection was closed'));
     });
@@ -119,7 +107,7 @@ export class Link {
   }
 }
 
-/** A request that timed out may mean a connection that is dead without saying so: the next one gets a new socket. */
+/** Closes a broker's connections, which may be dead after a failed request. The next request opens a new socket. */
 export function dropConnections(broker: Broker, reason: string): void {
   for (const { socket } of broker.connectionPool.pool) socket?.destroy(new Error(reason));
 }

@@ -7,12 +7,12 @@ import { OtherRecordFormat, asError, faultOf, isFatal } from '../faults.js';
 import type { TopicPartition } from '../record.js';
 import type { SourceOptions } from '../source/source-types.js';
 import type { Link } from './link.js';
-import { openLinkOf } from './create-kafka.js';
 import { stickyAssigner, type Holding } from '../source/sticky-assigner.js';
+import { FATAL_AFTER_MS, HANDOVER_GRACE_MS, HEARTBEAT_MS, SESSION_TIMEOUT_MS } from '../limits.js';
 
 /** The committed position of a group on a partition. */
 export interface GroupPosition extends TopicPartition {
-  /** All before it is handled; -1 when the group has committed nothing. */
+  /** Everything before it is handled; -1 when the group has committed nothing. */
   readonly offset: number;
   /** Time of the record there, or of the last one before it (Unix milliseconds); undefined when it is not known. */
   readonly at: number | undefined;
@@ -24,23 +24,12 @@ export interface MembershipOptions extends Pick<
 > {
   readonly link: Link;
   readonly onAssigned: (positions: readonly GroupPosition[]) => void;
-  /** A rebalance began: stop handing out records, and settle and commit what can be settled soon. */
+  /** A rebalance began: hand out no more records, and commit what is settled soon. */
   readonly onRebalance: () => Promise<void>;
   readonly onHeartbeat: () => void;
   readonly onError: (error: unknown) => void;
 }
 
-/** How long a handover waits for what is in flight. Meanwhile the partition is delivered by nobody. */
-export const HANDOVER_GRACE_MS = 1_000;
-/**
- * The least that brokers allow (`group.min.session.timeout.ms`). A killed member that does not return is replaced after it, and a member
- * that does not join a rebalance within it is left out.
- */
-const SESSION_TIMEOUT_MS = 6_000;
-/** A heartbeat learns of a rebalance, which may then wait 1 s for what is in flight: together well below 2 s. */
-const HEARTBEAT_MS = 500;
-/** Default of `fatalAfterMs`. Restarting the process would not shorten a shorter outage of the coordinator. */
-const FATAL_AFTER_MS = 300_000;
 const REJOIN = new Set(['REBALANCE_IN_PROGRESS', 'ILLEGAL_GENERATION', 'NOT_COORDINATOR_FOR_GROUP']);
 
 /**
@@ -78,7 +67,7 @@ export class Membership {
       // Tried again here: kafkajs would go on joining, under a new id, after this member has left.
       retry: { retries: 0 },
       instrumentationEmitter: { emit: () => undefined },
-      assigners: [stickyAssigner({ partitionsOf, holding: () => this.#holding })],
+      assigners: [stickyAssigner(() => this.#holding, partitionsOf)],
       sessionTimeout: SESSION_TIMEOUT_MS,
       rebalanceTimeout: SESSION_TIMEOUT_MS,
       autoCommit: false,
@@ -217,7 +206,7 @@ export class Membership {
   async #leave(): Promise<void> {
     if (this.joined) return this.#group.leave();
     // A new connection, because a broker responds in order and holds our join until all members have joined.
-    const link = openLinkOf(this.#options.kafka, SESSION_TIMEOUT_MS);
+    const link = this.#options.kafka.openLink(SESSION_TIMEOUT_MS);
     try {
       await this.#removeNamesakes(link.cluster);
     } finally {

@@ -9,9 +9,8 @@ const THROTTLE_CHECK_MS = 10;
 const TIMEOUT_CHECK_MS = 1_000;
 
 /**
- * kafkajs 2.2.4 arms a timer after each response although nothing is pending, with a negative delay (Node 24 warns
- * `TimeoutNegativeWarning` and uses 1 ms): about 900 wake-ups a second for each idle socket; and it looks for timed-out
- * requests ten times a second. Both methods are replaced: a timer only while something waits, and one look a second.
+ * Arms a timer only while requests wait. kafkajs 2.2.4 arms one after each response, with a negative delay: about 900 wake-ups a second
+ * for each idle socket (Node 24 warns `TimeoutNegativeWarning` and uses 1 ms).
  */
 function scheduleCheckPendingRequests(this: RequestQueue): void {
   if (this.pending.length === 0 || this.throttleCheckTimeoutId !== null) return;
@@ -22,6 +21,7 @@ function scheduleCheckPendingRequests(this: RequestQueue): void {
   }, delayMs);
 }
 
+/** Looks for timed-out requests once a second. kafkajs looks ten times a second. */
 function scheduleRequestTimeoutCheck(this: RequestQueue): void {
   if (!this.enforceRequestTimeout) return;
   this.destroy();
@@ -38,7 +38,7 @@ function scheduleRequestTimeoutCheck(this: RequestQueue): void {
 
 const fulfillRequest = RequestQueue.prototype.fulfillRequest;
 
-/** A Map that is used for ever keeps each request, and what it sent, until the next full collection. */
+/** Begins a new Map when no request is in flight. The old one would keep each request and its bytes until the next full collection. */
 function fulfillAndForget(this: RequestQueue, response: unknown): void {
   fulfillRequest.call(this, response);
   if (this.inflight.size === 0) this.inflight = new Map();
@@ -49,14 +49,13 @@ const connectAnew = Connection.prototype.connect;
 const processData = Connection.prototype.processData;
 
 /**
- * Two requests that find a connection lost at the same time would open two sockets and forget the first. And kafkajs
- * keeps what it has of a response when the connection ends in the middle of it: all that the next one brings would be read
- * behind that, so that no response is ever understood again.
+ * Connects once for all requests that find the connection lost: kafkajs would open a socket for each and forget the first. It also drops
+ * an unfinished response of the old connection. kafkajs would read the next connection's bytes behind it, and understand no response again.
  */
 function connect(this: Connection): Promise<boolean> {
   let attempt = connecting.get(this);
   if (attempt === undefined) {
-    // What comes first is the size of a response, an int32.
+    // A response begins with its size, an int32.
     if (!this.isConnected()) Object.assign(this, { chunks: [], bytesBuffered: 0, bytesNeeded: 4 });
     attempt = connectAnew.call(this).finally(() => connecting.delete(this));
     connecting.set(this, attempt);
@@ -65,8 +64,8 @@ function connect(this: Connection): Promise<boolean> {
 }
 
 /**
- * What cannot be a response would be thrown into the socket's event, which ends the process. And the empty rest behind a
- * response is a view of it, which would stay in memory until the next one comes.
+ * Closes a socket whose bytes are no response. kafkajs would throw in the socket's event, which ends the process. It also drops the empty
+ * rest behind a response, a view that would keep the response in memory until the next one.
  */
 function processResponses(this: Connection, bytes: Buffer): void {
   try {
@@ -85,8 +84,8 @@ const WITHOUT_LEADER = new Set([5, 9]);
 const UNKNOWN_TOPIC = 3;
 
 /**
- * One partition without a leader (it has -1), or a topic that was deleted, would be an error of all topics that were requested
- * with it.
+ * Parses the metadata of topics without the errors of single ones. A partition without a leader keeps the leader -1, and a deleted topic
+ * is left out. kafkajs would throw for all topics of the request.
  */
 function parseAllMetadata(decoded: MetadataResponse): Promise<MetadataResponse> {
   for (const partition of decoded.topicMetadata.flatMap(({ partitionMetadata }) => partitionMetadata)) {

@@ -1,15 +1,16 @@
 import kafkajs from 'kafkajs';
-import { adminLinkOf, adminOf, type Kafka } from './create-kafka.js';
+import type { Kafka } from './create-kafka.js';
 import { untilDeadline, within } from '../retry.js';
 import { faultOf } from '../faults.js';
 import { type Link, dropConnections } from './link.js';
 import type { TopicPartition } from '../record.js';
+import { OFFSETS_DEADLINE_MS, TOPICS_DEADLINE_MS } from '../limits.js';
 
 /** Times that ListOffsets takes for the two ends of a log (KIP-79). */
 export const EARLIEST = -2;
 const LATEST = -1;
 
-/** Offsets of a topic's partitions by ListOffsets at a time (Unix milliseconds), or the earliest ones, or the ends of what is committed. */
+/** Offsets of a topic's partitions by ListOffsets: at a time (Unix milliseconds), the earliest, or by default the ends. */
 export async function listOffsets(
   { cluster }: Pick<Link, 'cluster'>,
   topic: string,
@@ -21,10 +22,7 @@ export async function listOffsets(
   return new Map(found?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
 }
 
-/**
- * The offset of a partition's first record of the time `at` (Unix milliseconds) or later, the end when there is none; by default
- * that of the earliest record.
- */
+/** The offset of a partition's first record at or after `at` (Unix milliseconds); default: the earliest record. The end without one. */
 export async function offsetAt(
   link: Pick<Link, 'cluster'>,
   place: TopicPartition,
@@ -71,21 +69,18 @@ export interface TopicSpec {
 }
 
 const BROKER_DEFAULT = -1;
-const TOPICS_DEADLINE_MS = 30_000;
-const OFFSETS_DEADLINE_MS = 5_000;
 
 /**
- * Creates the topics that are missing and returns when they exist: who needs a partition without a leader waits for that one.
- * Topics that exist are left as they are (a difference in partitions is logged); several services may do this at once. Rejects
- * after `deadlineMs` (30,000).
+ * Creates the topics that are missing. Resolves when they exist, even if a partition has no leader yet. Topics that exist stay as they
+ * are, and another number of partitions is logged. Several services may do this at once. Rejects after `deadlineMs`; default 30,000.
  */
 export async function ensureTopics(
   kafka: Kafka,
   specs: readonly TopicSpec[],
   options: { readonly deadlineMs?: number; readonly onFault?: (error: unknown) => void } = {},
 ): Promise<void> {
-  const { cluster } = adminLinkOf(kafka);
-  const admin = adminOf(kafka);
+  const { cluster } = kafka.adminLink;
+  const admin = kafka.admin();
   const ensure = async (): Promise<void> => {
     await cluster.connect();
     const existing = new Set(await admin.listTopics());
@@ -116,12 +111,12 @@ function comparePartitions(kafka: Kafka, spec: TopicSpec, found = 0): void {
 /** Settings of a topic by their names. */
 export async function settingsOf(kafka: Kafka, name: string, configNames: string[]) {
   const resources = [{ type: kafkajs.ConfigResourceTypes.TOPIC, name, configNames }];
-  const described = await adminOf(kafka).describeConfigs({ resources, includeSynonyms: false });
+  const described = await kafka.admin().describeConfigs({ resources, includeSynonyms: false });
   const entries = described.resources.flatMap(({ configEntries }) => configEntries);
   return new Map(entries.map(({ configName, configValue }) => [configName, configValue]));
 }
 
-/** Rejects for good when Kafka would delete records by their age. Who may not read the setting goes on without knowing. */
+/** Throws a fatal fault when Kafka would delete records by their age. Without the right to read the setting it is not checked. */
 export async function requireCompacted(kafka: Kafka, topic: string): Promise<true> {
   try {
     const policy = (await settingsOf(kafka, topic, ['cleanup.policy'])).get('cleanup.policy');
@@ -135,16 +130,16 @@ export async function requireCompacted(kafka: Kafka, topic: string): Promise<tru
   }
 }
 
-/** The end of each partition now: the offset that the next committed record will get. Rejects after `deadlineMs` (5,000). */
+/** The end of each partition now: the offset of the next committed record. Rejects after `deadlineMs`; default 5,000. */
 export function fetchEndOffsets(
   kafka: Kafka,
   topic: string,
   { deadlineMs = OFFSETS_DEADLINE_MS }: { readonly deadlineMs?: number } = {},
 ): Promise<EndOffsets> {
-  return endOffsetsOf(adminLinkOf(kafka), topic, deadlineMs);
+  return endOffsetsOf(kafka.adminLink, topic, deadlineMs);
 }
 
-/** The same on connections of one's own, by their isolation level. */
+/** As `fetchEndOffsets`, on the given connections and by their isolation level. */
 export function endOffsetsOf(link: Link, topic: string, deadlineMs = OFFSETS_DEADLINE_MS) {
   return untilDeadline(`end offsets of ${topic}`, deadlineMs, async () => {
     await link.cluster.refreshMetadata(); // partitions may have been added

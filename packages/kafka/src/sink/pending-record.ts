@@ -1,5 +1,6 @@
 import { encodeBody } from '../wire/record-batch.js';
 import type { Kafka } from '../kafkajs/create-kafka.js';
+import type { SINK } from '../limits.js';
 
 export interface OutgoingRecord {
   readonly topic: string;
@@ -10,14 +11,9 @@ export interface OutgoingRecord {
   readonly partition?: number;
 }
 
-export interface SinkOptions {
+/** See `SINK` for the defaults. */
+export interface SinkOptions extends Partial<typeof SINK> {
   readonly kafka: Kafka;
-  /** How long a first record waits for others, in milliseconds; default 2. */
-  readonly lingerMs?: number;
-  /** Records of one request; default 1,000. */
-  readonly maxBatchRecords?: number;
-  /** Bytes that wait for an acknowledgement; default 64 MiB. Beyond it `send` rejects with `SinkOverloaded`. */
-  readonly maxPendingBytes?: number;
 }
 
 export interface SendOptions {

@@ -1,23 +1,18 @@
-import { type Logger, createErrorFromCode, failure, type Link } from '../kafkajs/link.js';
+import { createErrorFromCode, failure, type Link } from '../kafkajs/link.js';
 import { isPending, type PendingRecord, RecordRefused } from './pending-record.js';
 import { partitionOf, encodeBatch, RECORD_OVERHEAD_BYTES } from '../wire/record-batch.js';
 import { produceRequest } from '../wire/protocol.js';
 import type { TopicPartition } from '../record.js';
 import { Leaders } from '../kafkajs/leaders.js';
+import { MAX_BATCH_BYTES } from '../limits.js';
 
 export interface SenderOptions {
   readonly link: Link;
-  readonly log: Logger;
   /** Records of one request. */
   readonly maxBatchRecords: number;
   /** Called with the last fault, and with undefined when the brokers accept records. */
   readonly onState: (error?: unknown) => void;
 }
-
-/** New partitions are used after this time at the latest. Moved leaders are noticed by their refusals. */
-export const METADATA_MAX_AGE_MS = 60_000;
-/** Bytes of one partition's batch: below the broker's default limit of 1 MiB. A larger record goes alone. */
-const MAX_BATCH_BYTES = 900 * 1024;
 
 /** Errors that one record of a batch may cause. Its neighbours are sent without it. */
 const OF_ONE_RECORD = new Set([
@@ -77,8 +72,7 @@ export class Sender {
   constructor(options: SenderOptions) {
     this.#options = options;
     this.#leaders = new Leaders({
-      ...options,
-      metadataMaxAgeMs: METADATA_MAX_AGE_MS,
+      link: options.link,
       request: (nodeId, queues: readonly ProduceQueue[]) => this.#sendBatches(nodeId, queues),
       onRefreshed: () => {
         for (const queue of this.#queues.values()) queue.rests = false;

@@ -1,8 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { until } from '../retry.js';
 import type { Link } from '../kafkajs/link.js';
-import { openLinkOf } from '../kafkajs/create-kafka.js';
-import { METADATA_MAX_AGE_MS, Sender } from './sender.js';
+import { Sender } from './sender.js';
 import {
   PENDING_RECORD_BYTES,
   toPending,
@@ -13,19 +12,7 @@ import {
 } from './pending-record.js';
 import type { PendingRecord, OutgoingRecord, SendOptions, SinkOptions } from './pending-record.js';
 import { asError } from '../faults.js';
-
-const DEFAULTS = {
-  /** A first record waits this long for others. Without it each record would take a request of its own. */
-  lingerMs: 2,
-  /** A broker writes so many small records within milliseconds. */
-  maxBatchRecords: 1_000,
-  maxPendingBytes: 64 * 1024 * 1024,
-};
-/** The election of a leader takes some seconds. */
-const DEADLINE_MS = 30_000;
-const CLOSE_DEADLINE_MS = 5_000;
-/** One timer checks all deadlines this often, so that each is noticed at most this late. */
-const SWEEP_MS = 50;
+import { CLOSE_DEADLINE_MS, SEND_DEADLINE_MS, SINK, SINK_METADATA_MS, SWEEP_MS } from '../limits.js';
 
 /** Resolves at once and connects in the background. Without a broker the records reject at their deadlines. */
 export function openSink(options: SinkOptions): Promise<Sink> {
@@ -33,7 +20,7 @@ export function openSink(options: SinkOptions): Promise<Sink> {
 }
 
 export class Sink {
-  readonly #options: Required<Omit<SinkOptions, 'kafka'>>;
+  readonly #options: typeof SINK;
   readonly #link: Link;
   readonly #sender: Sender;
   readonly #open = new Set<PendingRecord>();
@@ -45,11 +32,10 @@ export class Sink {
   #closed = false;
 
   constructor({ kafka, ...options }: SinkOptions) {
-    this.#options = { ...DEFAULTS, ...options };
-    this.#link = openLinkOf(kafka, METADATA_MAX_AGE_MS);
+    this.#options = { ...SINK, ...options };
+    this.#link = kafka.openLink(SINK_METADATA_MS);
     this.#sender = new Sender({
       link: this.#link,
-      log: kafka.log,
       maxBatchRecords: this.#options.maxBatchRecords,
       onState: (error) => {
         this.#lastError = error === undefined ? undefined : asError(error).message;
@@ -69,7 +55,7 @@ export class Sink {
   /** Resolves when all are acknowledged; rejects with the first failure after all are settled. */
   sendMany(records: readonly OutgoingRecord[], options: SendOptions = {}): Promise<void> {
     if (records.length === 0) return Promise.resolve();
-    const deadlineAt = performance.now() + (options.deadlineMs ?? DEADLINE_MS);
+    const deadlineAt = performance.now() + (options.deadlineMs ?? SEND_DEADLINE_MS);
     return new Promise((resolve, reject) => {
       let open = records.length;
       let failure: Error | undefined;

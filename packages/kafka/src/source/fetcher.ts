@@ -2,9 +2,10 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TopicPartition } from '../record.js';
 import { fetchRequest, type FetchedPartition, type FetchTarget } from '../wire/protocol.js';
-import { Leaders, type LinkUse } from '../kafkajs/leaders.js';
+import { Leaders, type LeadersOptions } from '../kafkajs/leaders.js';
 import { createErrorFromCode, failure } from '../kafkajs/link.js';
 import { offsetAt } from '../kafkajs/topics.js';
+import { FETCH_WAIT_MIN_MS, MAX_RESPONSE_BYTES, TRUNCATION_MARGIN_MS } from '../limits.js';
 
 /** A partition that wants to be read. Nothing here may throw or wait. */
 export interface Feed extends TopicPartition {
@@ -16,44 +17,29 @@ export interface Feed extends TopicPartition {
   outOfRange(offset: number): void;
 }
 
-export interface FetcherOptions extends LinkUse {
+export interface FetcherOptions extends Pick<LeadersOptions<Wanted>, 'link' | 'onError'> {
   readonly feeds: () => Iterable<Feed>;
   readonly maxWaitMs: number;
   /** Shortest time between two requests to one broker; default 0. Without it each response to a steady stream holds a record or two. */
   readonly minIntervalMs?: number;
-  /** Bytes of one response over all its partitions; default 960 KiB. A single larger batch still comes whole. */
-  readonly responseBytes?: number;
   /** The time (Unix milliseconds) of the last committed position of a partition. Default: no position has one. */
   readonly positionTime?: (feed: Feed) => Promise<number | undefined>;
   /** A broker responded; the response may hold errors. */
   readonly onResponse?: () => void;
 }
 
-/**
- * A response is copied three times: as read, as a whole, and by partition. Twice as much would be mapped anew by the allocator
- * each time (from 1 MiB on, see the image). Half as much doubles the requests of a backlog.
- */
-const MAX_RESPONSE_BYTES = 960 * 1024;
-/** The broker holds a fetch that follows records for this long. Each empty response doubles it, up to `maxWaitMs`. */
-const SHORTEST_WAIT_MS = 25;
-/** A sink writes up to 30 s after the time of a record; the other 30 s are for clocks that differ. */
-const TRUNCATION_MARGIN_MS = 60_000;
-
 interface Wanted extends FetchTarget {
   readonly feed: Feed;
-}
-
-/** How a broker is fetched from. */
-interface Node {
-  /** Which partition a request names first; the next request begins one further. A full response holds only the first ones. */
-  turn: number;
-  waitMs: number;
 }
 
 /** Fetches from all brokers side by side, one request at a time for each. No response waits for another, or for its records. */
 export class Fetcher {
   readonly #options: FetcherOptions;
-  readonly #nodes = new Map<number, Node>();
+  /**
+   * How each broker is fetched from. `turn`: the partition that a request names first; the next request begins one further, because a
+   * full response holds only the first ones. `waitMs`: how long the broker holds a fetch.
+   */
+  readonly #nodes = new Map<number, { turn: number; waitMs: number }>();
   readonly #leaders: Leaders<Wanted>;
   /** Refused partitions. They are requested again after the next refresh of the metadata. */
   readonly #refused = new Set<Feed>();
@@ -86,20 +72,24 @@ export class Fetcher {
   }
 
   async #fetch(nodeId: number, wanted: readonly Wanted[]): Promise<void> {
-    const { link, maxWaitMs, minIntervalMs = 0, responseBytes = MAX_RESPONSE_BYTES } = this.#options;
+    const { link, maxWaitMs, minIntervalMs = 0 } = this.#options;
     const { isolationLevel } = link.cluster;
-    const node = this.#nodes.get(nodeId) ?? { turn: 0, waitMs: SHORTEST_WAIT_MS };
+    const node = this.#nodes.get(nodeId) ?? { turn: 0, waitMs: FETCH_WAIT_MIN_MS };
     this.#nodes.set(nodeId, node);
     const first = node.turn++ % wanted.length;
     const targets = [...wanted.slice(first), ...wanted.slice(0, first)];
-    const limits = { maxWaitMs: Math.min(node.waitMs, maxWaitMs), maxBytes: responseBytes, isolationLevel };
+    const limits = {
+      maxWaitMs: Math.min(node.waitMs, maxWaitMs),
+      maxBytes: MAX_RESPONSE_BYTES,
+      isolationLevel,
+    };
     const startedAt = performance.now();
     const { partitions, errorCode } = await this.#leaders.send(nodeId, fetchRequest(targets, limits));
     if (this.#leaders.stopped) return;
     if (failure(errorCode)) throw createErrorFromCode(errorCode);
     this.#deliverAll(partitions, wanted, startedAt);
     const isEmpty = partitions.every(({ records }) => records.length === 0);
-    node.waitMs = isEmpty ? Math.min(node.waitMs * 2, maxWaitMs) : SHORTEST_WAIT_MS;
+    node.waitMs = isEmpty ? Math.min(node.waitMs * 2, maxWaitMs) : FETCH_WAIT_MIN_MS;
     const restMs = minIntervalMs - (performance.now() - startedAt);
     if (restMs > 1) await delay(restMs);
   }
@@ -124,7 +114,7 @@ export class Fetcher {
     if (error === 'OFFSET_OUT_OF_RANGE')
       return void this.#goOn(feed, request.offset).catch(this.#options.onError);
     const fields = { topic, partition, offset: request.offset, error };
-    this.#options.log('warn', 'kafka: a partition could not be fetched', fields);
+    this.#options.link.log('warn', 'kafka: a partition could not be fetched', fields);
   }
 
   /** Finds another offset for one that does not exist. A partition that moved meanwhile stays where it is. */
@@ -135,7 +125,7 @@ export class Fetcher {
     const fields = { topic, partition, offset, instead };
     // A reader without a position begins at offset 0, which retention may have deleted: no fault.
     const level = offset === 0 ? 'info' : 'error';
-    this.#options.log(level, 'kafka: the offset to read does not exist, going on at another', fields);
+    this.#options.link.log(level, 'kafka: the offset to read does not exist, going on at another', fields);
     feed.outOfRange(instead);
   }
 

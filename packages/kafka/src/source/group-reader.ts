@@ -1,12 +1,12 @@
 import type { InFlight } from './in-flight.js';
 import { until, within } from '../retry.js';
 import type { Link } from '../kafkajs/link.js';
-import { openLinkOf } from '../kafkajs/create-kafka.js';
 import { Fetcher } from './fetcher.js';
-import { HANDOVER_GRACE_MS, Membership, type GroupPosition } from '../kafkajs/membership.js';
+import { Membership, type GroupPosition } from '../kafkajs/membership.js';
 import { listOffsets } from '../kafkajs/topics.js';
 import { PartitionTracker, type TrackerOptions } from './partition-tracker.js';
 import type { PartitionPosition, SourceOptions } from './source-types.js';
+import { COMMIT_INTERVAL_MS, FETCH_WAIT_MAX_MS, HANDOVER_GRACE_MS, SOURCE_METADATA_MS } from '../limits.js';
 
 export interface GroupReaderOptions extends SourceOptions, TrackerOptions {
   /** Shortest time between two fetches from one broker. */
@@ -15,13 +15,6 @@ export interface GroupReaderOptions extends SourceOptions, TrackerOptions {
   /** Partitions came or went. */
   readonly onReassigned: () => void;
 }
-
-/** A killed process repeats what was settled since its last commit: 50 records at 1,000 a second. Twice as long doubles them. */
-const COMMIT_INTERVAL_MS = 100;
-/** New partitions and moved leaders are noticed after this time, at the latest. */
-const METADATA_MAX_AGE_MS = 10_000;
-/** The broker holds a fetch that finds nothing for this long: an idle source sends four requests a second. */
-const FETCH_WAIT_MS = 250;
 
 /** Joins a group, fetches its partitions and commits. The turn scheduler hands out the records. */
 export class GroupReader {
@@ -40,7 +33,7 @@ export class GroupReader {
   constructor(options: GroupReaderOptions) {
     this.#options = options;
     this.#onError = (error) => options.inFlight.failed(error);
-    this.#link = openLinkOf(options.kafka, METADATA_MAX_AGE_MS);
+    this.#link = options.kafka.openLink(SOURCE_METADATA_MS);
     this.#membership = new Membership({
       ...options,
       link: this.#link,
@@ -51,11 +44,9 @@ export class GroupReader {
     });
     this.#fetcher = new Fetcher({
       link: this.#link,
-      log: options.kafka.log,
       feeds: () => this.#trackers,
-      maxWaitMs: FETCH_WAIT_MS,
+      maxWaitMs: FETCH_WAIT_MAX_MS,
       minIntervalMs: options.fetchIntervalMs,
-      metadataMaxAgeMs: METADATA_MAX_AGE_MS,
       positionTime: (feed) => this.#membership.positionTime(feed),
       onResponse: () => options.inFlight.responded(),
       onError: this.#onError,
@@ -75,7 +66,7 @@ export class GroupReader {
     return this.#settled ? this.#trackers : [];
   }
 
-  /** Fetches where a partition has capacity again. */
+  /** Fetches the partitions that have capacity again. */
   kick(): void {
     this.#fetcher.kick();
   }
@@ -146,10 +137,17 @@ export class GroupReader {
     }
     return {
       joined: this.#membership.joined,
+      /** How often an assignment was received. */
       rebalances: this.#rebalances,
+      /** Offsets between watermark and end of each assigned partition, by `topic/partition`. */
       lagByPartition,
       lag: Object.values(lagByPartition).reduce((sum, lag) => sum + lag, 0),
+      /**
+       * Age of the oldest unhandled record since its append, in milliseconds; 0 without one. A record that no fetch brings (an open
+       * transaction, a failing partition) ages from when the log's end was seen behind it.
+       */
       oldestAgeMs: Math.max(0, ...Object.values(oldestAgeByTopic)),
+      /** The same for each topic that has an assigned partition. */
       oldestAgeByTopic,
     };
   }

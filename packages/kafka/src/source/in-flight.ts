@@ -3,9 +3,7 @@ import { backoffMs } from '../retry.js';
 import type { Task } from './partition-tracker.js';
 import { asError } from '../faults.js';
 import type { SourceOptions } from './source-types.js';
-
-/** Longest wait between two calls of a record. Each call may repeat what the handler did, and writes one line to the log. */
-const LONGEST_RETRY_MS = 10_000;
+import { HANDLE_RETRY_LONGEST_MS } from '../limits.js';
 
 /**
  * The records given to `handle` and not settled, bounded by the window. `handle` is called for a record until it resolves, or until
@@ -36,9 +34,15 @@ export class InFlight {
   health() {
     return {
       inFlight: this.records,
+      /** Records whose handler failed and which wait for another call. */
       retrying: this.#retries.size,
+      /**
+       * When a record was last settled, or the broker last responded while nothing was in flight (`performance.now()`). Fail liveness
+       * when it lies far behind.
+       */
       lastProgressAt: this.#lastProgressAt,
-      ...(this.#lastError === undefined ? {} : { lastError: this.#lastError }),
+      /** The last fault; undefined when nothing failed since the last progress and no record waits for another call. */
+      lastError: this.#lastError,
     };
   }
 
@@ -90,7 +94,7 @@ export class InFlight {
       if (task.tracker.assigned) this.#call(task, failures);
       else this.#settled(task);
     };
-    const timer = setTimeout(callAgain, backoffMs(failures, LONGEST_RETRY_MS));
+    const timer = setTimeout(callAgain, backoffMs(failures, HANDLE_RETRY_LONGEST_MS));
     this.#retries.add(timer);
   }
 

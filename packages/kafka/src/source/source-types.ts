@@ -68,54 +68,7 @@ export interface DelayedSourceOptions extends Omit<SourceOptions, 'topics' | 'ha
   readonly now?: () => number;
 }
 
-export interface SourceHealth {
-  readonly joined: boolean;
-  /**
-   * When a record was last settled, or the broker last responded while nothing was in flight (`performance.now()`). Fail liveness
-   * when it lies far behind.
-   */
-  readonly lastProgressAt: number;
-  /** Assigned partitions as `topic/partition` → offsets between the end of the partition and the watermark. */
-  readonly lagByPartition: Readonly<Record<string, number>>;
-  readonly lag: number;
-  /**
-   * Age of the oldest unhandled record since its append, in milliseconds; 0 when there is none. A record that no fetch brings (an open
-   * transaction, a failing partition) ages from when the log's end was seen behind it.
-   */
-  readonly oldestAgeMs: number;
-  /** The same for each topic that has an assigned partition. */
-  readonly oldestAgeByTopic: Readonly<Record<string, number>>;
-  readonly inFlight: number;
-  /** Records whose handler failed and which wait for another call. */
-  readonly retrying: number;
-  /** The last fault; absent when nothing failed since the last progress and no record waits for another call. */
-  readonly lastError?: string;
-  /** Records of a delayed source that wait in memory until they are due. */
-  readonly waiting: number;
-  /** Times an assignment was received. */
-  readonly rebalances: number;
-}
-
-interface StopReport {
-  /** Whether everything in flight was settled in time. The next owner reads the rest again. */
-  readonly drained: boolean;
-  /** Whether the final watermark of each partition was acknowledged. */
-  readonly committed: boolean;
-}
-
 /** Everything below `offset` is handled, transaction markers and compacted records included. */
 export interface PartitionPosition extends TopicPartition {
   readonly offset: number;
-}
-
-export interface Source {
-  health(): SourceHealth;
-  /** How far each assigned partition is handled, also what is not committed yet; see `PartitionPosition`. */
-  positions(): readonly PartitionPosition[];
-  /** Topics that Kafka does not know yet. They are read as soon as they exist; the others are read meanwhile. */
-  missingTopics(): readonly string[];
-  /** Wakes a source that the window's `hasCapacity` has paused. */
-  resume(): void;
-  /** Pauses, drains, commits, leaves the group and disconnects. Never rejects; resolves within `deadlineMs` + 1 s. */
-  stop(options: { readonly deadlineMs: number }): Promise<StopReport>;
 }

@@ -1,37 +1,18 @@
 import { performance } from 'node:perf_hooks';
 import { remainingMs, until } from '../retry.js';
-import { GroupReader } from './group-reader.js';
+import { GroupReader, type GroupReaderOptions } from './group-reader.js';
 import { InFlight } from './in-flight.js';
-import { endWith } from '../kafkajs/create-kafka.js';
-import { HANDOVER_GRACE_MS } from '../kafkajs/membership.js';
 import type { BufferLimits } from '../wire/partition-buffer.js';
 import type { KafkaRecord } from '../record.js';
-import type { DelayedSourceOptions, Source, SourceOptions } from './source-types.js';
+import type { DelayedSourceOptions, SourceOptions } from './source-types.js';
 import { TurnScheduler, type Schedule } from './turn-scheduler.js';
-
-/** Records that are due sooner wait in memory. Half as long moves more records, and each move is a write. */
-const MAX_HEAP_WAIT_MS = 5_000;
-
-/** How the two kinds of sources read. */
-const LIVE = {
-  /** Leaves the broker time to gather records: without it a steady stream takes a fetch for each of them. */
-  fetchIntervalMs: 2,
-} as const;
-const DELAYED = {
-  /** Far below any delay. Each fetch names all partitions of all tiers, so fewer fetches cost less. */
-  fetchIntervalMs: 50,
-  /** Small, because there are many partitions (tiers × partitions) and most of them wait with one block. */
-  fetchBytes: 64 * 1024,
-  readAhead: 0,
-} as const;
+import { DELAYED, HANDOVER_GRACE_MS, LIVE, MAX_HEAP_WAIT_MS } from '../limits.js';
 
 /** How a source reads, and when its records are due. */
-interface ReadPlan extends Schedule, BufferLimits {
-  readonly fetchIntervalMs: number;
-}
+type ReadPlan = Schedule & BufferLimits & Pick<GroupReaderOptions, 'fetchIntervalMs'>;
 
 /** Resolves when the group is joined. Rejects when that takes longer than `fatalAfterMs`, or the cluster is closed first. */
-export function openSource(options: SourceOptions): Promise<Source> {
+export function openSource(options: SourceOptions) {
   return openScheduled(options, {
     ...LIVE,
     now: Date.now,
@@ -50,7 +31,7 @@ export function openSource(options: SourceOptions): Promise<Source> {
  * tier, and so on without an end. So a record also waits until its delay has passed on our clock since the log was seen to end
  * before it.
  */
-export function openDelayedSource(options: DelayedSourceOptions): Promise<Source> {
+export function openDelayedSource(options: DelayedSourceOptions) {
   const { tiers, release, move, now = Date.now, maxHeapWaitMs = MAX_HEAP_WAIT_MS } = options;
   const delays = new Map(tiers.map(({ topic, delayMs }) => [topic, delayMs]));
   const dueAt = (record: KafkaRecord) => options.dueAt(record) ?? -Infinity;
@@ -76,8 +57,8 @@ export function openDelayedSource(options: DelayedSourceOptions): Promise<Source
 }
 
 /** Puts the parts of a source together and joins the group. */
-async function openScheduled(options: SourceOptions, plan: ReadPlan): Promise<Source> {
-  const forget = endWith(options.kafka, () => stop({ deadlineMs: 0 }));
+async function openScheduled(options: SourceOptions, plan: ReadPlan) {
+  const forget = options.kafka.endWith(() => stop({ deadlineMs: 0 }));
   const inFlight = new InFlight(options, () => scheduler.plan());
   const reader = new GroupReader({
     ...options,
@@ -97,15 +78,30 @@ async function openScheduled(options: SourceOptions, plan: ReadPlan): Promise<So
     forget();
     return { drained: inFlight.records + scheduler.waiting === 0, committed };
   };
-  let stopped: ReturnType<Source['stop']> | undefined;
-  const stop: Source['stop'] = ({ deadlineMs }) => (stopped ??= stopOnce(deadlineMs));
+  let stopped: ReturnType<typeof stopOnce> | undefined;
+  const stop = ({ deadlineMs }: { readonly deadlineMs: number }) => (stopped ??= stopOnce(deadlineMs));
   try {
     await reader.start();
   } catch (error) {
     await stop({ deadlineMs: 0 });
     throw error;
   }
-  const health = () => ({ ...reader.health(), ...inFlight.health(), waiting: scheduler.waiting });
-  const { missingTopics } = reader;
-  return { health, stop, missingTopics, resume: () => scheduler.plan(), positions: () => reader.positions() };
+  return {
+    /** `waiting`: records of a delayed source that wait in memory until they are due. */
+    health: () => ({ ...reader.health(), ...inFlight.health(), waiting: scheduler.waiting }),
+    /**
+     * Pauses, drains, commits, leaves the group and disconnects. Never rejects; resolves within `deadlineMs` + 1 s. `drained`: everything
+     * in flight was settled; the next owner reads the rest again. `committed`: the final watermarks were acknowledged.
+     */
+    stop,
+    /** Topics that Kafka does not know yet. They are read as soon as they exist; the others are read meanwhile. */
+    missingTopics: reader.missingTopics,
+    /** Wakes a source that the window's `hasCapacity` has paused. */
+    resume: () => scheduler.plan(),
+    /** How far each assigned partition is handled, including what is not committed yet. */
+    positions: () => reader.positions(),
+  };
 }
+
+export type Source = Awaited<ReturnType<typeof openScheduled>>;
+export type SourceHealth = ReturnType<Source['health']>;

@@ -6,11 +6,6 @@ export interface Holding {
   readonly partitions: Readonly<Record<string, readonly number[]>>;
 }
 
-export interface StickyAssignerOptions {
-  readonly holding: () => Holding;
-  readonly partitionsOf: (topic: string) => readonly number[];
-}
-
 interface Member {
   readonly id: string;
   readonly topics: ReadonlySet<string>;
@@ -27,22 +22,25 @@ const NOTHING: Holding = { generation: -1, partitions: {} };
  * dealt alike: partition 3 of every retry tier belongs to one member, which sees all records of a key. kafkajs' round robin moves
  * all partitions whenever a member comes or goes, and each moved partition may repeat records.
  */
-export function stickyAssigner(options: StickyAssignerOptions): Assigner {
+export function stickyAssigner(
+  holding: () => Holding,
+  partitionsOf: (topic: string) => readonly number[],
+): Assigner {
   return {
     name: NAME,
     version: 1,
     protocol: ({ topics }) => {
-      const userData = Buffer.from(JSON.stringify(options.holding()));
+      const userData = Buffer.from(JSON.stringify(holding()));
       return { name: NAME, metadata: protocol.MemberMetadata.encode({ version: 1, topics, userData }) };
     },
     assign: ({ members, topics }) => {
       const parsed = members.map(parseMember).sort((a, b) => (a.id < b.id ? -1 : 1));
       const readersOf = (topic: string) => parsed.filter((member) => member.topics.has(topic));
       const alike = Map.groupBy(topics, (topic) =>
-        JSON.stringify([options.partitionsOf(topic), readersOf(topic).map(({ id }) => id)]),
+        JSON.stringify([partitionsOf(topic), readersOf(topic).map(({ id }) => id)]),
       );
       for (const [first = '', ...others] of alike.values())
-        deal([first, ...others], options.partitionsOf(first), readersOf(first));
+        deal([first, ...others], partitionsOf(first), readersOf(first));
       return Promise.resolve(
         parsed.map(({ id, assigned }) => ({
           memberId: id,
@@ -66,7 +64,7 @@ function parseHolding(userData: Buffer | null): Holding {
   }
 }
 
-/** Deals topics with the same partitions. Each member keeps at most an equal share of what it holds; the rest goes to who has least. */
+/** Deals topics with the same partitions. Each member keeps at most an equal share of what it holds; the rest goes to the members with the fewest. */
 function deal(
   topics: [string, ...string[]],
   partitions: readonly number[],

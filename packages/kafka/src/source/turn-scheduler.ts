@@ -1,9 +1,9 @@
 import TinyQueue from 'tinyqueue';
 import type { GroupReader } from './group-reader.js';
 import type { InFlight } from './in-flight.js';
-import { HANDOVER_GRACE_MS } from '../kafkajs/membership.js';
 import type { PartitionTracker, Task } from './partition-tracker.js';
 import type { KafkaRecord } from '../record.js';
+import { HANDOVER_GRACE_MS, MAX_SPAN, MAX_WAITING, MAX_WAITING_BYTES, TURN_RECORDS } from '../limits.js';
 
 /** When records are due, in milliseconds of `now`. A time in the past means at once. */
 export interface Schedule {
@@ -23,14 +23,6 @@ export interface TurnSchedulerOptions {
   /** Offsets of a partition between its watermark and the newest record taken; default 200,000. */
   readonly maxSpan: number | undefined;
 }
-
-/** Records taken in one turn of the event loop. A turn of 1,000 would hold up everything else for 150 ms. */
-const TURN_RECORDS = 32;
-/** Offsets that a partition may read beyond its watermark: 6,000 records a second for 32 s, while one attempt hangs for 30 s. */
-const MAX_SPAN = 200_000;
-/** As many small records, with their bookkeeping, take about as much memory as the bytes below. */
-const MAX_WAITING = 50_000;
-const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
 /**
  * Hands out a few records in each turn of the event loop, so that I/O is served in between. Partitions take turns (round robin). A

@@ -1,7 +1,8 @@
 import { addSourceGauge, repeat, type ServiceScope } from '@webhooks/runtime';
-import type { SourceHealth } from './source-types.js';
+import type { SourceHealth } from './source.js';
 import type { Kafka } from '../kafkajs/create-kafka.js';
 import { settingsOf } from '../kafkajs/topics.js';
+import { RETENTION_READ_MS } from '../limits.js';
 
 export interface RetentionOptions {
   readonly kafka: Kafka;
@@ -13,7 +14,6 @@ export interface RetentionOptions {
   readonly everyMs?: number;
 }
 
-const EVERY_MS = 60_000;
 const POLICY = 'cleanup.policy';
 const AGE = 'retention.ms';
 
@@ -34,7 +34,7 @@ async function fetchRetention(kafka: Kafka, topic: string): Promise<number> {
  * Nothing is reported of a source whose topics' retention was never read.
  */
 export function watchRetention(
-  { kafka, topics, sources, everyMs = EVERY_MS }: RetentionOptions,
+  { kafka, topics, sources, everyMs = RETENTION_READ_MS }: RetentionOptions,
   scope: Pick<ServiceScope, 'registry' | 'log' | 'onClose'>,
 ): void {
   const retentions = new Map<string, number>();

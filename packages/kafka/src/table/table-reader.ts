@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { shareNext } from '@webhooks/runtime';
-import { openLinkOf, type Kafka } from '../kafkajs/create-kafka.js';
+import type { Kafka } from '../kafkajs/create-kafka.js';
 import type { KafkaRecord, TopicPartition } from '../record.js';
 import { backoffMs } from '../retry.js';
 import type { Link } from '../kafkajs/link.js';
@@ -17,6 +17,7 @@ import {
 } from '../kafkajs/topics.js';
 import { READ_UNCOMMITTED, type FetchedPartition } from '../wire/protocol.js';
 import { PartitionBuffer } from '../wire/partition-buffer.js';
+import { CATCH_UP_MS, FRESH_MS, TABLE_FETCH_WAIT_MS, TABLE_METADATA_MS } from '../limits.js';
 
 type OnRecord = (record: KafkaRecord) => void;
 
@@ -53,21 +54,12 @@ class TablePartition extends PartitionBuffer implements Feed {
   }
 }
 
-/** An idle partition proves its end every 200 ms, so the proof is at most about 400 ms old. */
-const MAX_WAIT_MS = 200;
-/** Longest age of a proof for `isFresh`. A longer one would count reads from a broker that is already replaced. */
-const FRESH_MS = 700;
-/** Longest catch-up, far beyond what existing offsets need. Those of a topic that was made anew may never come. */
-const CATCH_UP_MS = 30_000;
-/** Moved leaders are noticed after this time, or sooner by their refusals. */
-const METADATA_MAX_AGE_MS = 5_000;
-
 interface TableReaderOptions {
   readonly kafka: Kafka;
   readonly topic: string;
   /** Called in the order of each partition. Must not throw: the caller reports records that it cannot use. */
   readonly onRecord: (record: KafkaRecord) => void;
-  /** The topic was made anew or lost records. It is read again from its beginning; records given before may be gone. */
+  /** The topic was made anew or lost records. It is read again from its beginning. Records given before may not exist any more. */
   readonly onRestart?: () => void;
   /** The reader has ended: it is not authorised, or the topic is not compacted. */
   readonly onFatal?: (error: Error) => void;
@@ -88,22 +80,21 @@ export class TableReader {
   #isCompacted = false;
   /** Start of the last request that found all partitions to be read. */
   #listedAt = -Infinity;
-  readonly #catchUp = shareNext(() => this.#readToEnds());
-  /** Resolves when whoever waits should check again. */
+  /** Resolves when everything published before this call has been given to `onRecord`. Rejects after 35 s. */
+  readonly catchUp = shareNext(() => this.#readToEnds());
+  /** Resolves when waiting callers should check their condition again. */
   #progress = Promise.withResolvers<undefined>();
   #ended: Error | undefined;
 
   constructor(options: TableReaderOptions) {
     this.#options = options;
-    this.#link = openLinkOf(options.kafka, METADATA_MAX_AGE_MS);
+    this.#link = options.kafka.openLink(TABLE_METADATA_MS);
     this.#link.cluster.isolationLevel = READ_UNCOMMITTED;
     this.#fetcher = new Fetcher({
       link: this.#link,
-      log: options.kafka.log,
       feeds: () => this.#partitions.values(),
-      maxWaitMs: MAX_WAIT_MS,
-      metadataMaxAgeMs: METADATA_MAX_AGE_MS,
-      // Fetched records are applied before whoever waits goes on.
+      maxWaitMs: TABLE_FETCH_WAIT_MS,
+      // Fetched records are applied before waiting callers continue.
       onResponse: () => this.#wake(),
       onError: (error) => this.#endIfFatal(error),
     });
@@ -118,11 +109,6 @@ export class TableReader {
   /** Resolves as soon as it is fresh. */
   whenFresh(): Promise<void> {
     return this.until(() => this.isFresh());
-  }
-
-  /** Resolves when everything published before this call has been given to `onRecord`. Rejects after 35 s. */
-  catchUp(): Promise<void> {
-    return this.#catchUp();
   }
 
   /** The next offset of each partition, by its number. */
@@ -150,7 +136,7 @@ export class TableReader {
     await this.#link.close();
   }
 
-  /** Asks for the ends, because a new leader reports its end only when it knows all that was acknowledged (KIP-207). */
+  /** Requests the ends, because a new leader reports its end only when it knows all that was acknowledged (KIP-207). */
   async #readToEnds(): Promise<void> {
     const { topic } = this.#options;
     const ends = await endOffsetsOf(this.#link, topic);
@@ -180,7 +166,7 @@ export class TableReader {
         failures += 1;
         this.#failed(failures, error);
       }
-      await delay(failures === 0 ? MAX_WAIT_MS : backoffMs(failures), undefined, { ref: false });
+      await delay(failures === 0 ? TABLE_FETCH_WAIT_MS : backoffMs(failures), undefined, { ref: false });
     }
   }
 

@@ -1,19 +1,19 @@
 import { ByteReader } from './bytes.js';
 import { crc32c } from '@node-rs/crc32';
 
-// Record batch, magic 2 (protocol guide, "Record Batch").
+/** Format version of a record batch (protocol guide, "Record Batch"). */
 export const MAGIC = 2;
-/** Base offset and length, which the length does not count. */
+/** Bytes of base offset and length, which the length does not count. */
 export const FRAME_BYTES = 12;
-/** Where the checksum ends, and what it covers begins. */
+/** Where the bytes begin that the checksum covers. The checksum stands right before. */
 export const CHECKED_FROM = 21;
 export const HEADER_BYTES = 61;
-/** No honest batch is longer, packed or unpacked (the broker's limit is 1–16 MiB): neither a damaged length nor a bomb takes gigabytes. */
+/** Longest batch, packed or unpacked; brokers allow 1 to 16 MiB. So a damaged length or a bomb takes no gigabytes. */
 export const MAX_BYTES = 64 * 1024 * 1024;
 
 export type BatchHeader = ReturnType<typeof readHeader>;
 
-/** The fields of a batch's header, in their order. Throws when the batch has not the length that it says. */
+/** Reads the fields of a batch's header, in their order. Throws when the batch's length differs from the one in its header. */
 export function readHeader(batch: Buffer) {
   if (endOf(batch, 0) !== batch.length)
     throw new Error(`a batch length of ${batch.readInt32BE(FRAME_BYTES - 4)}`);
@@ -35,31 +35,26 @@ export function readHeader(batch: Buffer) {
   };
 }
 
-/** Of a whole batch, as a signed number. */
+/** CRC-32C of a whole batch, as a signed number. */
 export const checksumOf = (batch: Buffer): number => crc32c(batch.subarray(CHECKED_FROM)) | 0;
 
-export interface BatchScan {
-  /** Bytes of whole batches; what follows was cut by the fetch limit. */
-  readonly bytes: number;
-  /** The offset after the last whole batch; undefined when there is none. */
-  readonly nextOffset: number | undefined;
-  /** What the first batch needs, when not even that one is whole. */
-  readonly neededBytes: number;
-}
-
-/** Where the batch at `at` ends, possibly beyond the block; undefined when its length cannot be one. */
+/** Where the batch at `at` ends, possibly beyond the block; undefined when its length is impossible. */
 function endOf(block: Buffer, at: number): number | undefined {
   const bytes = FRAME_BYTES + block.readInt32BE(at + FRAME_BYTES - 4);
   return bytes < HEADER_BYTES || bytes > MAX_BYTES ? undefined : at + bytes;
 }
 
-/** The batch at `at` of scanned bytes; when its length is damaged, all the rest: where the next one begins is unknown. */
+/** The batch at `at` of scanned bytes. With a damaged length it is all the rest, because the next batch's place is unknown. */
 export function batchAt(block: Buffer, at: number): Buffer {
   return block.subarray(at, endOf(block, at));
 }
 
-/** Finds the whole batches. One of damaged length ends the block before it; as the first one it is the whole block. */
-export function scanBatches(block: Buffer): BatchScan {
+/**
+ * Finds the whole batches. Returns their `bytes` (the fetch limit cut what follows), the offset after the last one (undefined without
+ * one), and the bytes that the first batch needs when it is cut. A batch of damaged length ends the block before it; as the first one it
+ * is the whole block.
+ */
+export function scanBatches(block: Buffer) {
   let at = 0;
   let nextOffset: number | undefined;
   while (at + FRAME_BYTES <= block.length) {
@@ -75,11 +70,11 @@ export function scanBatches(block: Buffer): BatchScan {
 }
 
 /**
- * The offset after a batch. Nothing may be skipped because of damage, so the number of offsets that it covers counts only
- * when the number of its records (or, after compaction, the checksum) agrees.
+ * The offset after a batch. The number of offsets that its header names counts only when the number of records agrees, or, after
+ * compaction, the checksum. So a damaged header skips no record.
  */
 export function offsetAfter(batch: Buffer, { base, magic, lastDelta, count, checksum }: BatchHeader): number {
-  // Formats older than 2 carry the last offset of a wrapper as its offset.
+  // In formats older than 2 the base offset of a wrapper is its last offset.
   if (magic !== MAGIC) return base + 1;
   const offsets = lastDelta + 1;
   const agreed = offsets > 0 && (offsets === count || checksum === checksumOf(batch));

@@ -1,8 +1,8 @@
 const TWO_32 = 2 ** 32;
 
 /**
- * Reads bytes front to back: fields of the non-flexible protocol versions, and the varints of records. An int64 is a number, exact up
- * to 2^53, which offsets and milliseconds never reach.
+ * Reads bytes front to back: fields of the non-flexible protocol versions, and the varints of records. An int64 becomes a number, which
+ * is exact up to 2^53. Offsets and milliseconds are smaller.
  */
 export class ByteReader {
   readonly data: Buffer;
@@ -38,7 +38,7 @@ export class ByteReader {
     return this.data.toString('utf8', this.at - length, this.at);
   }
 
-  /** A view, not a copy; a null or negative length gives an empty buffer. */
+  /** Bytes behind an int32 of their length, as a view. A negative length (null) gives an empty buffer. */
   bytes(): Buffer {
     const length = Math.max(this.int32(), 0);
     this.at += length;
@@ -52,7 +52,7 @@ export class ByteReader {
     return elements;
   }
 
-  /** Zigzag varint or varlong; the caller checks the end. */
+  /** A zigzag varint or varlong. The caller checks that it ends within the data. */
   varint(): number {
     const { data } = this;
     let byte = data[this.at++] ?? 0;
@@ -66,13 +66,13 @@ export class ByteReader {
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
   }
 
-  /** Bytes behind a varint of their length, as a view; a length of -1 is null. Throws when they reach beyond the data. */
+  /** Bytes behind a varint of their length, as a view; null for a length of -1. Throws when they reach beyond the data. */
   content(): Buffer | null {
     const length = this.skipContent();
     return length < 0 ? null : this.data.subarray(this.at - length, this.at);
   }
 
-  /** Passes over such bytes; gives their length. */
+  /** Passes over bytes behind a varint of their length. Returns the length. */
   skipContent(): number {
     const length = this.varint();
     if (length > 0) this.at += length;
@@ -113,14 +113,14 @@ export class ByteWriter {
     return this.int16(Buffer.byteLength(value)).bytes(value);
   }
 
-  /** Bytes, or a text as UTF-8, without their length. */
+  /** Writes bytes, or a text as UTF-8, without the length. */
   bytes(value: Buffer | string): this {
     this.at +=
       typeof value === 'string' ? this.buffer.write(value, this.at) : value.copy(this.buffer, this.at);
     return this;
   }
 
-  /** Zigzag varint or varlong, up to 2^52. */
+  /** Writes a zigzag varint or varlong; maximum 2^52. */
   varint(value: number): this {
     let rest = value < 0 ? -2 * value - 1 : 2 * value;
     while (rest > 0x7f) {

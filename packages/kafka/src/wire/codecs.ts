@@ -7,9 +7,9 @@ import { ByteReader } from './bytes.js';
 const XERIAL_MAGIC = Buffer.from('\x82SNAPPY\0', 'latin1');
 
 /**
- * The bytes of a batch's records, unpacked by the codec of its attributes (KIP-110 for zstd). Synchronous on purpose: a
- * batch is at most some hundred KiB, and a trip through the thread pool costs more CPU than it saves. Throws when the
- * codec is unknown, the bytes are damaged or the result would be larger than 64 MiB.
+ * Unpacks the records of a batch by the codec of its attributes (KIP-110 for zstd). It is synchronous: a batch has at most some hundred
+ * KiB, and the thread pool would cost more CPU time than it saves. Throws when the codec is unknown, the bytes are damaged, or the result
+ * would be larger than 64 MiB.
  */
 export function unpack(attributes: number, packed: Buffer): Buffer {
   const codec = attributes & 0x07;
@@ -21,7 +21,7 @@ export function unpack(attributes: number, packed: Buffer): Buffer {
   throw new Error(`unknown compression codec ${codec}`);
 }
 
-/** librdkafka writes one raw snappy block, Java clients write xerial's framing: magic and two versions, then (length, block) pairs. */
+/** librdkafka writes one raw block. Java clients write xerial's frame: magic, two versions, then pairs of length and block. */
 function unpackSnappy(packed: Buffer): Buffer {
   const isFramed = packed.subarray(0, XERIAL_MAGIC.length).equals(XERIAL_MAGIC);
   if (!isFramed) return snappyBlock(packed, MAX_BYTES);
@@ -40,13 +40,16 @@ function snappyBlock(packed: Buffer, maxBytes: number): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** The library knows no bound, so the frame's blocks are counted before anything is unpacked. */
+/** The library has no bound for the result, so the frame's blocks are added up first. */
 function unpackLz4(packed: Buffer): Buffer {
   if (lz4Bound(packed) > MAX_BYTES) throw new Error('lz4 frame may unpack to more than 64 MiB');
   return decompressFrameSync(packed);
 }
 
-/** LZ4 frame format 1.6: magic, FLG, BD, [content size], [dictionary], header checksum, then blocks until a zero length. */
+/**
+ * The most bytes that a frame may unpack to. LZ4 frame format 1.6: magic, FLG, BD, [content size], [dictionary], header checksum, then
+ * blocks until a length of zero.
+ */
 function lz4Bound(frame: Buffer): number {
   if (frame.readUInt32LE(0) !== 0x184d2204) throw new Error('not an lz4 frame');
   const flags = frame.readUInt8(4);
@@ -56,7 +59,7 @@ function lz4Bound(frame: Buffer): number {
   let bound = 0;
   for (let length = frame.readUInt32LE(at); length !== 0; length = frame.readUInt32LE(at)) {
     const bytes = length & 0x7fff_ffff;
-    // The highest bit: as it is. Else a byte of a block stands for 255 at most.
+    // With the highest bit the block is not packed. A packed byte becomes at most 255 bytes.
     bound += bytes === length ? Math.min(maxBlockBytes, bytes * 255) : bytes;
     at += 4 + bytes + checksumBytes;
   }

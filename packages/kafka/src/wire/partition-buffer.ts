@@ -3,25 +3,26 @@ import { scanBatches } from './batch-frame.js';
 import type { FetchedPartition } from './protocol.js';
 import { RecordCursor } from './record-cursor.js';
 
-/** Bytes requested of one partition in one fetch; a batch larger than this raises it for that one fetch. */
+/** Bytes requested of one partition in one fetch. A larger batch raises it for one fetch. */
 const FETCH_BYTES = 256 * 1024;
 
 export interface BufferLimits {
+  /** Bytes of one fetch; default 256 KiB. */
   readonly fetchBytes?: number;
-  /** Fetched blocks held beside the one that is taken from (default 1), so that the next is on its way meanwhile. */
+  /** Blocks held besides the one that is taken from; default 1. So the next block is fetched while one is handled. */
   readonly readAhead?: number;
 }
 
-/** What was fetched of one partition and not taken yet, and where to go on. */
+/** The records of one partition that were fetched and not taken yet, and the offset of the next fetch. */
 export class PartitionBuffer {
   readonly topic: string;
   readonly partition: number;
-  /** What each fetch brought. */
+  /** One block of records for each fetch. */
   readonly #chunks: RecordCursor[] = [];
   readonly #limits: Required<BufferLimits>;
-  /** Decoded to be looked at, not taken yet. */
+  /** The next record, once `peek` has decoded it. */
   #head: KafkaRecord | undefined;
-  /** Where to fetch next: beyond what is buffered. */
+  /** The offset of the next fetch, behind what is buffered. */
   nextFetch: number;
   #neededBytes = 0;
   /** The broker's end of the partition as of the last fetch; -1 before that. */
@@ -34,7 +35,7 @@ export class PartitionBuffer {
     this.#limits = { fetchBytes: FETCH_BYTES, readAhead: 1, ...limits };
   }
 
-  /** The offset after everything taken: all before it was taken, or holds nothing to take. */
+  /** The offset of the next record. Everything before it was taken, or holds no record. */
   get position(): number {
     return this.#head?.offset ?? this.#chunks[0]?.position ?? this.nextFetch;
   }
@@ -47,28 +48,28 @@ export class PartitionBuffer {
     return this.#chunks.length > this.#limits.readAhead;
   }
 
-  /** Takes in what a fetch of `nextFetch` returned. */
+  /** Buffers the response to a fetch of `nextFetch`. */
   accept(fetched: FetchedPartition, request: { readonly offset: number }): void {
     this.highWatermark = fetched.highWatermark;
     const scan = scanBatches(fetched.records);
     this.#neededBytes = scan.neededBytes;
     if (scan.nextOffset === undefined) return;
-    // Its own copy: the response holds all partitions of a broker.
+    // A copy, because a view would keep the whole response of the broker in memory.
     const batches = Buffer.from(fetched.records.subarray(0, scan.bytes));
     const { aborted } = fetched;
     this.#chunks.push(new RecordCursor(this, { batches, from: request.offset, aborted }));
-    // What a damaged batch says of its offsets may lie behind: one further is where its record stands for.
+    // The header of a damaged batch may name earlier offsets. Its one record stands for at least one offset.
     this.nextFetch = Math.max(scan.nextOffset, request.offset + 1);
   }
 
-  /** The next record, or undefined when nothing is buffered. */
+  /** Takes the next record; undefined when nothing is buffered. */
   take(): KafkaRecord | undefined {
     const record = this.peek();
     this.#head = undefined;
     return record;
   }
 
-  /** The next record, which stays the next one. */
+  /** Reads the next record without taking it. */
   peek(): KafkaRecord | undefined {
     for (let chunk = this.#chunks[0]; chunk !== undefined && !this.#head; chunk = this.#chunks[0]) {
       this.#head = chunk.next();
@@ -77,7 +78,7 @@ export class PartitionBuffer {
     return this.#head;
   }
 
-  /** Forgets what is buffered and goes on at `offset`. */
+  /** Drops what is buffered. The next fetch begins at `offset`. */
   seek(offset: number): void {
     this.#chunks.length = 0;
     this.#head = undefined;

@@ -1,7 +1,7 @@
 import type { TopicPartition } from '../record.js';
 import { ByteReader, ByteWriter } from './bytes.js';
 
-/** A request of an API of Kafka's protocol with its response, in the form that kafkajs' connections send. */
+/** A request of Kafka's protocol and how its response is decoded, in the form that kafkajs' connections take. */
 function apiRequest<Response>(
   api: { readonly apiKey: number; readonly apiVersion: number; readonly apiName: string },
   encode: () => Buffer,
@@ -23,11 +23,20 @@ function apiRequest<Response>(
   };
 }
 
+/** Decodes topics with their partitions into one list of partitions. */
+const readPartitions = <T>(reader: ByteReader, readPartition: (topic: string) => T): T[] =>
+  reader
+    .array(() => {
+      const topic = reader.string();
+      return reader.array(() => readPartition(topic));
+    })
+    .flat();
+
 // Fetch version 11 (Kafka 2.3 and newer, 4.x included): the newest without flexible headers.
 const FETCH = { apiKey: 1, apiVersion: 11, apiName: 'Fetch' };
-/** Fetches and counts up to the high watermark, whatever becomes of open transactions. */
+/** Isolation level up to the high watermark: records of open transactions are delivered too. */
 export const READ_UNCOMMITTED = 0;
-/** Fetches and counts up to the last stable offset: records of open or aborted transactions are never delivered. */
+/** Isolation level up to the last stable offset: records of open or aborted transactions are never delivered. */
 export const READ_COMMITTED = 1;
 const CONSUMER = -1;
 const NO_SESSION = 0;
@@ -44,7 +53,7 @@ interface FetchLimits {
   readonly isolationLevel: number;
 }
 
-/** A transaction that was rolled back: its producer's records from `firstOffset` to the abort marker do not count. */
+/** A rolled-back transaction: its producer's records from `firstOffset` to the abort marker are not delivered. */
 export interface AbortedTransaction {
   readonly producerId: number;
   readonly firstOffset: number;
@@ -68,7 +77,7 @@ function encodeFetch(targets: readonly FetchTarget[], limits: FetchLimits): Buff
   const out = new ByteWriter(size);
   out.int32(CONSUMER).int32(limits.maxWaitMs).int32(1).int32(limits.maxBytes);
   out.int8(limits.isolationLevel).int32(NO_SESSION).int32(UNKNOWN).int32(targets.length);
-  // Each partition has a topic entry of its own: the broker takes them as they come.
+  // Each partition has a topic entry of its own, which brokers accept.
   for (const { topic, partition, offset, maxBytes } of targets) {
     out.string(topic).int32(1);
     out.int32(partition).int32(UNKNOWN).int64(offset).int64(UNKNOWN).int32(maxBytes);
@@ -76,7 +85,7 @@ function encodeFetch(targets: readonly FetchTarget[], limits: FetchLimits): Buff
   return out.int32(0).string('').buffer;
 }
 
-function decodePartition(reader: ByteReader, topic: string): FetchedPartition {
+function readFetched(reader: ByteReader, topic: string): FetchedPartition {
   const partition = reader.int32();
   const errorCode = reader.int16();
   const highWatermark = reader.int64();
@@ -92,14 +101,11 @@ function decodeFetched(payload: Buffer) {
   const clientSideThrottleTime = reader.int32();
   const errorCode = reader.int16();
   reader.int32(); // session id
-  const topics = reader.array(() => {
-    const topic = reader.string();
-    return reader.array(() => decodePartition(reader, topic));
-  });
-  return { clientSideThrottleTime, errorCode, partitions: topics.flat() };
+  const partitions = readPartitions(reader, (topic) => readFetched(reader, topic));
+  return { clientSideThrottleTime, errorCode, partitions };
 }
 
-/** Decodes nothing but the frame: an error or a damaged batch of one partition stays with that partition. */
+/** Decodes no batches, so that an error or a damaged batch of one partition affects no other one. */
 export const fetchRequest = (targets: readonly FetchTarget[], limits: FetchLimits) =>
   apiRequest(FETCH, () => encodeFetch(targets, limits), decodeFetched);
 
@@ -113,15 +119,6 @@ interface ProducedBatch extends TopicPartition {
   readonly batch: Buffer;
 }
 
-interface PartitionAck extends TopicPartition {
-  readonly errorCode: number;
-}
-
-export interface ProduceResponse {
-  readonly clientSideThrottleTime: number;
-  readonly acks: readonly PartitionAck[];
-}
-
 function encodeProduce(batches: readonly ProducedBatch[]): Buffer {
   const size = batches.reduce(
     (bytes, { topic, batch }) => bytes + 2 + Buffer.byteLength(topic) + 4 + 4 + 4 + batch.length,
@@ -129,29 +126,28 @@ function encodeProduce(batches: readonly ProducedBatch[]): Buffer {
   );
   const out = new ByteWriter(size);
   out.int16(NO_TRANSACTION).int16(ALL_IN_SYNC_REPLICAS).int32(REPLICATION_TIMEOUT_MS).int32(batches.length);
-  // Each batch has a topic entry of its own: the broker takes them as they come.
+  // Each batch has a topic entry of its own, which brokers accept.
   for (const { topic, partition, batch } of batches) {
     out.string(topic).int32(1).int32(partition).int32(batch.length).bytes(batch);
   }
   return out.buffer;
 }
 
-function decodeAck(reader: ByteReader, topic: string): PartitionAck {
+function readAck(reader: ByteReader, topic: string) {
   const partition = reader.int32();
   const errorCode = reader.int16();
   reader.at += 8 + 8 + 8; // base offset, log append time, log start offset
   return { topic, partition, errorCode };
 }
 
-function decodeAcks(payload: Buffer): ProduceResponse {
+function decodeAcks(payload: Buffer) {
   const reader = new ByteReader(payload);
-  const topics = reader.array(() => {
-    const topic = reader.string();
-    return reader.array(() => decodeAck(reader, topic));
-  });
-  return { acks: topics.flat(), clientSideThrottleTime: reader.int32() };
+  const acks = readPartitions(reader, (topic) => readAck(reader, topic));
+  return { acks, clientSideThrottleTime: reader.int32() };
 }
 
-/** acks=all. The response is given for each partition: kafkajs' own parser throws all of it away at the first error. */
+export type ProduceResponse = ReturnType<typeof decodeAcks>;
+
+/** Produces with acks=all. Decodes an error code for each partition; kafkajs' own parser throws at the first error. */
 export const produceRequest = (batches: readonly ProducedBatch[]) =>
   apiRequest(PRODUCE, () => encodeProduce(batches), decodeAcks);

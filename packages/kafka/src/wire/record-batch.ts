@@ -2,10 +2,10 @@ import { CHECKED_FROM, checksumOf, FRAME_BYTES, HEADER_BYTES, MAGIC } from './ba
 import { ByteWriter, varintSize } from './bytes.js';
 
 const NO_PRODUCER = -1;
-/** What a record adds to its body in a batch, at most: lengths, deltas and attributes. */
+/** Most bytes that a batch adds to a record's body: lengths, deltas and attributes. */
 export const RECORD_OVERHEAD_BYTES = 24;
 
-/** Text is written as UTF-8, without a buffer of its own. */
+/** Bytes, a text that is written as UTF-8, or null. */
 type Content = Buffer | string | null;
 
 interface RecordParts {
@@ -26,7 +26,7 @@ function write(out: ByteWriter, content: Content): void {
   if (content !== null) out.bytes(content);
 }
 
-/** Key, value and headers of a record: all of it that does not depend on its place in a batch. A copy. */
+/** Encodes key, value and headers of a record, which do not depend on its place in a batch. The result is a copy. */
 export function encodeBody({ key, value, headers }: RecordParts): Buffer {
   let size = sizeOf(key) + sizeOf(value) + varintSize(headers.length);
   for (const [name, content] of headers) size += sizeOf(name) + sizeOf(content);
@@ -46,7 +46,7 @@ interface BatchedRecord {
   readonly timestamp: number;
 }
 
-/** An uncompressed batch of records, in order, without producer id: at least once, never "exactly" by accident. */
+/** Encodes records as one uncompressed batch, in order. It has no producer id, so brokers do not detect repeats. */
 export function encodeBatch(records: readonly BatchedRecord[]): Buffer {
   const base = records[0]?.timestamp ?? 0;
   let size = HEADER_BYTES;
@@ -57,7 +57,7 @@ export function encodeBatch(records: readonly BatchedRecord[]): Buffer {
   }
   const out = new ByteWriter(size);
   const lastDelta = records.length - 1;
-  // Offset, length, leader epoch, magic, checksum, attributes: length and checksum are known at the end.
+  // Offset, length, leader epoch, magic, checksum, attributes. Length and checksum are filled in below.
   out.int64(0).int32(0).int32(-1).int8(MAGIC).int32(0).int16(0);
   out.int32(lastDelta).int64(base).int64(newest);
   out.int64(NO_PRODUCER).int16(NO_PRODUCER).int32(NO_PRODUCER).int32(records.length);
@@ -74,7 +74,7 @@ export function encodeBatch(records: readonly BatchedRecord[]): Buffer {
 
 const MIX = 0x5bd1_e995;
 
-/** MurmurHash2 as Kafka's Java client has it (`Utils.murmur2`), signed 32 bits. */
+/** MurmurHash2 as in Kafka's Java client (`Utils.murmur2`), signed 32 bits. */
 export function murmur2(key: Buffer): number {
   const wholeBytes = key.length & ~3;
   let hash = 0x9747_b28c ^ key.length;
@@ -89,7 +89,7 @@ export function murmur2(key: Buffer): number {
   return hash ^ (hash >>> 15);
 }
 
-/** The partition a key belongs to; every Kafka client that uses Java's default partitioner agrees. */
+/** The partition of a key, as Java's default partitioner chooses it. */
 export function partitionOf(key: Buffer, partitions: number): number {
   return (murmur2(key) & 0x7fff_ffff) % partitions;
 }

@@ -8,7 +8,7 @@ import type { AbortedTransaction } from './protocol.js';
 const NONE: RecordHeaders = Object.freeze(Object.create(null) as RecordHeaders);
 const EMPTY = Buffer.alloc(0);
 
-/** Key and headers are decoded when they are read: most readers of most records never do. */
+/** A record whose key and headers are decoded when they are read. Most are never read. */
 class FetchedRecord implements KafkaRecord {
   readonly topic: string;
   readonly partition: number;
@@ -19,7 +19,7 @@ class FetchedRecord implements KafkaRecord {
   readonly #data: Buffer;
   readonly #headersAt: number;
 
-  /** `body`: from the length of the key on. Throws when a length points outside it. */
+  /** `body` begins with the length of the key. Throws when a length points outside it. */
   constructor(place: TopicPartition, offset: number, timestamp: number, body: Buffer) {
     const reader = new ByteReader(body);
     this.topic = place.topic;
@@ -38,8 +38,8 @@ class FetchedRecord implements KafkaRecord {
   }
 
   /**
-   * Decoded anew each time, and not kept: a record that has waited for long is in the collector's old generation, and what
-   * it refers to would be moved there as well.
+   * Decoded at each read. A record that has waited long is in the collector's old generation, and kept headers would be moved there as
+   * well.
    */
   get headers(): RecordHeaders {
     if (this.#data[this.#headersAt] === 0) return NONE;
@@ -51,7 +51,7 @@ class FetchedRecord implements KafkaRecord {
     return headers;
   }
 
-  /** The one header of this name, as in `headers`, without decoding the others. */
+  /** The header of this name, as in `headers`, without decoding the others. */
   header(name: string): Buffer | undefined {
     let found: Buffer | undefined;
     this.#readHeaders((reader) => {
@@ -64,18 +64,18 @@ class FetchedRecord implements KafkaRecord {
     return found;
   }
 
-  /** The value is intact whatever its headers are: its reader decides. */
+  /** Reads the headers before any damage. The value is intact, so its reader decides what damage means. */
   #readHeaders(read: (reader: ByteReader) => void): void {
     const reader = new ByteReader(this.#data, this.#headersAt);
     try {
       for (let left = reader.varint(); left > 0; left -= 1) read(reader);
     } catch {
-      // Those before the damage count.
+      // The headers before the damage are kept.
     }
   }
 }
 
-/** Bytes of one header of a record, or undefined; of a repeated header the last one counts. `name` is ASCII and not empty. */
+/** The bytes of one header, or undefined. Of a repeated header the last one counts. `name` is ASCII and not empty. */
 export function headerOf(record: KafkaRecord, name: string): Buffer | undefined {
   return record instanceof FetchedRecord ? record.header(name) : record.headers[name];
 }
@@ -84,34 +84,33 @@ const LOG_APPEND_TIME = 0x08;
 const TRANSACTIONAL = 0x10;
 const CONTROL = 0x20;
 const ABORT_MARKER = 0;
-const NO_BYTES = Buffer.alloc(0);
 
 /** Fetched bytes of one partition. */
 interface FetchedBlock {
   /** Whole batches. */
   readonly batches: Buffer;
-  /** Records before this offset are not given (a fetch starts at a batch's first record). */
+  /** The requested offset. Records before it are not given; a fetch starts at a batch's first record. */
   readonly from: number;
   readonly aborted: readonly AbortedTransaction[];
 }
 
 /**
- * Gives the records of a fetched block one by one, so that a full window costs nothing: no record is decoded before
- * there is capacity for it. Batches of aborted transactions, markers and empty batches give none, but `position` passes them.
+ * Decodes the records of a fetched block one by one, each when there is capacity for it. Batches of aborted transactions, markers and
+ * empty batches give no record, but `position` passes them.
  */
 export class RecordCursor {
-  /** The offset after everything given (or passed over) so far. */
+  /** The offset after everything given or passed over so far. */
   position: number;
   readonly #place: TopicPartition;
   readonly #batches: Buffer;
   readonly #aborted: AbortedTransaction[];
   readonly #abortedProducers = new Set<number>();
   #at = 0;
-  #batch: Buffer = NO_BYTES;
-  /** The offset after the batch; when its length is damaged, still that after the one before. */
+  #batch: Buffer = EMPTY;
+  /** The offset after the batch. With a damaged length it is still the one after the batch before. */
   #batchEnd = 0;
   #header: BatchHeader | undefined;
-  #records = new ByteReader(NO_BYTES);
+  #records = new ByteReader(EMPTY);
   #left = 0;
 
   constructor(place: TopicPartition, { batches, from, aborted }: FetchedBlock) {
@@ -121,7 +120,7 @@ export class RecordCursor {
     this.#aborted = [...aborted].sort((a, b) => a.firstOffset - b.firstOffset);
   }
 
-  /** The next record, or undefined when the block is used up (`position` is then its end). */
+  /** The next record; undefined at the end of the block, when `position` is its end. */
   next(): KafkaRecord | undefined {
     try {
       for (let header = this.#batchOfNext(); header !== undefined; header = this.#batchOfNext()) {
@@ -137,7 +136,7 @@ export class RecordCursor {
     }
   }
 
-  /** The header of the batch that holds the next record; undefined when the block is used up. */
+  /** The header of the batch with the next record; undefined at the end of the block. */
   #batchOfNext(): BatchHeader | undefined {
     while (this.#left <= 0) {
       this.position = Math.max(this.position, this.#batchEnd);
@@ -162,7 +161,7 @@ export class RecordCursor {
     this.#left = header.count;
   }
 
-  /** Follows Java's `CompletedFetch`: markers and records of aborted transactions are passed over batch by batch. */
+  /** Whether a batch holds a marker or records of an aborted transaction, as in Java's `CompletedFetch`. */
   #passesOver(header: BatchHeader): boolean {
     const { attributes, producerId } = header;
     while (this.#aborted[0] !== undefined && this.#aborted[0].firstOffset < this.#batchEnd) {
@@ -176,7 +175,10 @@ export class RecordCursor {
     return (attributes & TRANSACTIONAL) !== 0 && this.#abortedProducers.has(producerId);
   }
 
-  /** A marker's key is (version int16, type int16). Control batches hold one record, or none after compaction, never packed. */
+  /**
+   * The type in a marker's key, behind an int16 of its version. A control batch is never packed. It holds one record, or none after
+   * compaction.
+   */
   #markerType(header: BatchHeader): number | undefined {
     if (header.count === 0) return undefined;
     this.#records = new ByteReader(this.#batch, HEADER_BYTES);
@@ -192,13 +194,13 @@ export class RecordCursor {
     const timeDelta = reader.varint();
     const offset = base + reader.varint();
     const timestamp = attributes & LOG_APPEND_TIME ? maxTime : baseTime + timeDelta;
-    // A record owns its bytes: it may be held long after the block is used up.
+    // A copy, because a record may be held long after its block.
     const body = Buffer.from(reader.data.subarray(reader.at, end));
     reader.at = end;
     return new FetchedRecord(this.#place, offset, timestamp, body);
   }
 
-  /** One record that stands for the rest of its batch, so that the caller can report it and the partition moves on. */
+  /** A record that stands for the rest of a damaged batch. So the caller can report it, and the partition goes on. */
   #undecodable(reason: string): KafkaRecord {
     this.#left = 0;
     const value = Buffer.from(this.#batch);

@@ -84,7 +84,7 @@ describe('[kafkajs reads the responses of a new connection behind what is left o
     },
   );
 
-  it('a response that no broker gives ends its connection, not the process', async () => {
+  it('a malformed response ends its connection, not the process', async () => {
     await openTo([garbage, whole]);
     await expect(connection.send(question)).rejects.toThrow(/outside buffer bounds/);
     await connection.connect();

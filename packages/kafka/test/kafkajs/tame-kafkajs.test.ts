@@ -16,7 +16,7 @@ const TOPIC_AUTHORIZATION_FAILED = 29;
 afterAll(closeAll);
 
 describe('kafkajs, tamed', () => {
-  it('is refused in any other version than the one whose source was read', () => {
+  it('refuses any other version than the one whose source was read', () => {
     expect(() => tameKafkajs('2.2.5')).toThrow(/written for kafkajs 2\.2\.4, found 2\.2\.5/);
     expect(() => tameKafkajs()).not.toThrow();
   });

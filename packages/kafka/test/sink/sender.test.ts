@@ -26,7 +26,10 @@ function linkTo(responses: (() => Promise<ProduceResponse>)[], judge = (_request
     refreshMetadata: () => Promise.resolve(),
     findBroker: () => Promise.resolve({ nodeId: LEADER, connectionPool: { pool: [], send } }),
   };
-  return { link: { cluster } as unknown as Link, requests: () => requests };
+  return {
+    link: { cluster, log: () => undefined, metadataMaxAgeMs: 60_000 } as unknown as Link,
+    requests: () => requests,
+  };
 }
 
 function recordOf(value: string, written: string[], partition = 0): PendingRecord {
@@ -44,7 +47,7 @@ describe('a record whose deadline passes while its request is on its way', () =>
     const onState = (fault?: unknown) => {
       if (fault !== undefined) faults.push(fault);
     };
-    const sender = new Sender({ link, log: () => undefined, maxBatchRecords: 10, onState });
+    const sender = new Sender({ link, maxBatchRecords: 10, onState });
     const written: string[] = [];
     const expired = recordOf('expired', written);
     sender.add(expired);
@@ -61,7 +64,7 @@ describe('a record whose deadline passes while its request is on its way', () =>
   });
 });
 
-it('a partition that refuses passingly holds up no other one of its broker', async () => {
+it('a partition that refuses writes for a while delays no other partition of its broker', async () => {
   const NOT_ENOUGH_REPLICAS = 19;
   const RECORDS = 50;
   let refusals = 0;
@@ -75,7 +78,7 @@ it('a partition that refuses passingly holds up no other one of its broker', asy
     return { ...WRITTEN, acks };
   };
   const { link } = linkTo([], judge);
-  const sender = new Sender({ link, log: () => undefined, maxBatchRecords: 10, onState: () => undefined });
+  const sender = new Sender({ link, maxBatchRecords: 10, onState: () => undefined });
   const written: string[] = [];
   sender.add(recordOf('refused', []));
   for (let sent = 0; sent < RECORDS; sent += 1) {
@@ -90,7 +93,7 @@ it('a partition that refuses passingly holds up no other one of its broker', asy
 
 it('a batch that the response leaves out is sent again', async () => {
   const { link, requests } = linkTo([() => Promise.resolve({ ...WRITTEN, acks: [] })]);
-  const sender = new Sender({ link, log: () => undefined, maxBatchRecords: 10, onState: () => undefined });
+  const sender = new Sender({ link, maxBatchRecords: 10, onState: () => undefined });
   const written: string[] = [];
   sender.add(recordOf('once', written));
   sender.flush();
@@ -99,7 +102,7 @@ it('a batch that the response leaves out is sent again', async () => {
   sender.stop();
 });
 
-it('records that are refused among many are found by halves, and the others are written in order', async () => {
+it('refused records of a batch are found by halving it, and the others are written in order', async () => {
   const MESSAGE_TOO_LARGE = 10;
   const log: number[] = [];
   const judge = (request: Buffer): ProduceResponse => {
@@ -110,7 +113,7 @@ it('records that are refused among many are found by halves, and the others are 
     return WRITTEN;
   };
   const { link, requests } = linkTo([], judge);
-  const sender = new Sender({ link, log: () => undefined, maxBatchRecords: 500, onState: () => undefined });
+  const sender = new Sender({ link, maxBatchRecords: 500, onState: () => undefined });
   const refused: number[] = [];
   let open = 1_000;
   for (let n = 0; n < 1_000; n += 1) {

@@ -60,7 +60,7 @@ describe('delayed source', () => {
     await source.stop({ deadlineMs: 1_000 });
   });
 
-  it('releases a wait of 50 ms on time from a tier that is looked at as it is read, behind longer waits too', async () => {
+  it('releases a record due in 50 ms on time, behind records that are due later', async () => {
     const topic = await tierTopic();
     const { source, released, moved } = await open({ tiers: [{ topic, delayMs: 0 }] });
     const now = Date.now();
@@ -77,7 +77,7 @@ describe('delayed source', () => {
     await source.stop({ deadlineMs: 1_000 });
   });
 
-  it('does not look before the tier’s delay, and releases at once what was due meanwhile or cannot be read', async () => {
+  it('reads no record before the delay of its tier, and then releases at once what is due or unreadable', async () => {
     const topic = await tierTopic();
     const begin = Date.now();
     const { source, released } = await open({ tiers: [{ topic, delayMs: 500 }] });
@@ -88,7 +88,7 @@ describe('delayed source', () => {
     await source.stop({ deadlineMs: 1_000 });
   });
 
-  it('gives a longer rest back to the caller, with what remains', async () => {
+  it('calls `move` with the remaining time of a record that is due much later', async () => {
     const topic = await tierTopic();
     const { source, moved, released } = await open({
       tiers: [{ topic, delayMs: 100 }],
@@ -102,7 +102,7 @@ describe('delayed source', () => {
     await source.stop({ deadlineMs: 1_000 });
   });
 
-  it('a tier that waits holds up no other tier, and commits what it has released', async () => {
+  it('reads each tier independently of waiting ones, and commits what it has released', async () => {
     const [slow, fast] = [await tierTopic(), await tierTopic()];
     const groupId = randomName('group');
     const tiers = [
@@ -156,7 +156,7 @@ describe('delayed source', () => {
     await source.stop({ deadlineMs: 1_000 });
   });
 
-  it('whose memory is full of one tier still releases and moves what another tier has, and its own on time', async () => {
+  it('releases and moves records of one tier while its memory is full of another tier', async () => {
     const [crowded, other] = [await tierTopic(), await tierTopic()];
     const { source, released, moved } = await open({
       tiers: [
@@ -178,7 +178,7 @@ describe('delayed source', () => {
     await source.stop({ deadlineMs: 1_000 });
   });
 
-  it('gives back what waits in memory when it stops, and the next one repeats nothing', async () => {
+  it('moves what waits in memory when it stops, and the next source repeats nothing', async () => {
     const topic = await tierTopic();
     const groupId = randomName('group');
     const tiers = [{ topic, delayMs: 10 }];
@@ -254,7 +254,7 @@ describe('delayed source', () => {
     },
   );
 
-  it('calls again when a release or a move was not handled', async () => {
+  it('calls `release` and `move` again after they reject', async () => {
     const topic = await tierTopic();
     let releases = 0;
     let moves = 0;

@@ -1,6 +1,5 @@
 import { eventually } from '@webhooks/testkit';
 import { type Link, noLog } from '../../src/kafkajs/link.js';
-import { openLinkOf } from '../../src/kafkajs/create-kafka.js';
 import { isFatal } from '../../src/faults.js';
 import { Fetcher, type Feed } from '../../src/source/fetcher.js';
 import type { FetchedPartition } from '../../src/wire/protocol.js';
@@ -14,7 +13,7 @@ const GONE = 1_000;
 async function fetchGone(onRefused: (seek: (offset: number) => void) => void) {
   const kafka = sharedKafka();
   const topic = await newTopic(kafka);
-  const link = openLinkOf(kafka, 10_000);
+  const link = kafka.openLink(10_000);
   const resets: number[] = [];
   let wanted = GONE;
   let responses = 0;
@@ -37,12 +36,10 @@ async function fetchGone(onRefused: (seek: (offset: number) => void) => void) {
   const fetcher = new Fetcher({
     link,
     feeds: () => [feed],
-    log: noLog,
     onError: (error) => {
       if (String(error).includes('OFFSET_OUT_OF_RANGE')) onRefused(seek);
     },
     maxWaitMs: 100,
-    metadataMaxAgeMs: 10_000,
   });
   fetcher.kick();
   await eventually(() => responses >= 3);
@@ -52,18 +49,19 @@ async function fetchGone(onRefused: (seek: (offset: number) => void) => void) {
 }
 
 describe('a fetch of an offset that does not exist', () => {
-  it('goes on at the earliest one', async () => {
+  it('continues at the earliest offset', async () => {
     expect(await fetchGone(() => undefined)).toEqual([0]);
   });
 
-  it('moves nothing when the reader wants another offset meanwhile', async () => {
+  it('is ignored when the reader wants another offset meanwhile', async () => {
     expect(await fetchGone((seek) => seek(0))).toEqual([]);
   });
 });
 
 describe('a response that has space for one partition', () => {
   const PARTITIONS = [0, 1, 2, 3, 4, 5];
-  const BLOCK_BYTES = 20_000;
+  /** Two do not fit in a response of 960 KiB. */
+  const BLOCK_BYTES = 600_000;
 
   /** In how many responses each partition had something, once all had: each wants the same block again and again. */
   async function fetchByTurns(): Promise<readonly number[]> {
@@ -83,18 +81,12 @@ describe('a response that has space for one partition', () => {
       },
       outOfRange: () => undefined,
     }));
-    const link = openLinkOf(kafka, 10_000);
-    const limits = {
-      maxWaitMs: 100,
-      metadataMaxAgeMs: 10_000,
-      responseBytes: BLOCK_BYTES,
-    };
+    const link = kafka.openLink(10_000);
     const fetcher = new Fetcher({
       link,
       feeds: () => feeds,
-      log: noLog,
       onError: () => undefined,
-      ...limits,
+      maxWaitMs: 100,
     });
     fetcher.kick();
     await eventually(() => served.every((times) => times >= 3));
@@ -103,7 +95,7 @@ describe('a response that has space for one partition', () => {
     return served;
   }
 
-  it('holds another one each time', async () => {
+  it('holds another partition each time', async () => {
     const served = await fetchByTurns();
     expect(Math.max(...served) - Math.min(...served)).toBeLessThanOrEqual(1);
   });
@@ -127,12 +119,10 @@ it('a fetch that is not authorised is a fatal fault', async () => {
   const feed: Feed = { ...place, maxBytes: 1, want: () => 0, accept: nothing, outOfRange: nothing };
   const errors: unknown[] = [];
   const fetcher = new Fetcher({
-    link: { cluster } as unknown as Link,
+    link: { cluster, log: noLog, metadataMaxAgeMs: 10_000 } as unknown as Link,
     feeds: () => [feed],
-    log: noLog,
     onError: (error) => errors.push(error),
     maxWaitMs: 100,
-    metadataMaxAgeMs: 10_000,
   });
   fetcher.kick();
   await eventually(() => errors.some(isFatal));

@@ -51,7 +51,7 @@ const openers: Record<string, (own: Kafka, groupId: string, topic: string) => Pr
 };
 
 describe('a member that is stopped while its group rebalances', () => {
-  it('leaves before it joined again: the next one has all partitions at once', async () => {
+  it('leaves before it has joined again, and the next member has all partitions at once', async () => {
     const topic = await newTopic(kafka, 12);
     const options = { groupId: randomName('group'), topic };
     const first = await openMember(kafka, options);
@@ -71,7 +71,7 @@ describe('a member that is stopped while its group rebalances', () => {
     await third.source.stop({ deadlineMs: 1_000 });
   });
 
-  it('leaves while its join waits for the others: those share its partitions', async () => {
+  it('leaves while its join waits for the others, who then share its partitions', async () => {
     const topic = await newTopic(kafka, 12);
     const options = { groupId: randomName('group'), topic };
     const second = await openMember(kafka, options);
@@ -123,7 +123,7 @@ describe('a source that is still being opened', () => {
     expect(await groupState(kafka, groupId)).toEqual({ state: 'Dead', members: 0 });
   });
 
-  it('leaves, too, while it waits for its share of the partitions', async () => {
+  it('leaves the group while it waits for its partitions', async () => {
     const topic = await newTopic(kafka, 4);
     const groupId = randomName('group');
     const leader = await slowLeader(kafka, groupId, topic);

@@ -31,7 +31,7 @@ const finish = (tasks: readonly Task[], ...which: number[]) => {
 };
 
 describe('partition tracker', () => {
-  it('begins at what was committed, else at the beginning', () => {
+  it('begins at the committed offset, and without one at offset 0', () => {
     expect(openTracker(7).want()).toBe(7);
     expect(openTracker(-1).want()).toBe(0);
   });
@@ -61,7 +61,7 @@ describe('partition tracker', () => {
     expect(tracker.want()).toBe(4);
   });
 
-  it('ignores a response to a fetch from elsewhere', () => {
+  it('ignores a response to a fetch of another offset', () => {
     const tracker = openTracker(5);
     tracker.accept(
       {
@@ -77,7 +77,7 @@ describe('partition tracker', () => {
     expect(tracker.begin()).toBeUndefined();
   });
 
-  it('wants nothing and takes nothing in once the partition is another’s', () => {
+  it('wants nothing and buffers nothing after the partition was lost', () => {
     const tracker = openTracker(0);
     feed(tracker, 0, 4);
     tracker.unassign();
@@ -87,7 +87,7 @@ describe('partition tracker', () => {
     expect(tracker.begin()).toBeUndefined();
   });
 
-  it('keeps what it has when retention deleted what comes next, and begins anew when the log was truncated', () => {
+  it('keeps its records when retention deleted the next ones, and drops them when the log was truncated', () => {
     const tracker = openTracker(0);
     feed(tracker, 0, 2);
     tracker.outOfRange(50);

@@ -52,7 +52,7 @@ const isCommitted = async (groupId: string): Promise<void> =>
   eventually(async () => expect([...(await committed(kafka, groupId, topic)).values()]).toEqual([RECORDS]));
 
 describe('a record that its handler throws at each time', () => {
-  it('is kept elsewhere after as many calls as its owner wants, and what comes behind it is committed', async () => {
+  it('is kept elsewhere after as many calls as `onPoison` wants, and later records are committed', async () => {
     const groupId = randomName('group');
     const poisoned = new Poisoned();
     const { handle, onPoison } = poisoned;
@@ -67,7 +67,7 @@ describe('a record that its handler throws at each time', () => {
     await source.stop({ deadlineMs: 1_000 });
   });
 
-  it('is called again while it could not be kept elsewhere', async () => {
+  it('is handled again after it could not be kept elsewhere', async () => {
     const groupId = randomName('group');
     const poisoned = new Poisoned();
     poisoned.failsToKeep = 2;
@@ -78,7 +78,7 @@ describe('a record that its handler throws at each time', () => {
     await source.stop({ deadlineMs: 1_000 });
   });
 
-  it('is kept elsewhere by a delayed source, too', async () => {
+  it('is kept elsewhere by a delayed source too', async () => {
     const groupId = randomName('group');
     const poisoned = new Poisoned();
     const source = await openDelayedSource({

@@ -45,7 +45,7 @@ describe('a group of several members', () => {
     expect(balance(all(members), 6_000)).toEqual({ lost: 0, repeats: 0 });
   });
 
-  it('keeps partitions where they are as far as an even share allows', async () => {
+  it('keeps partitions with their members as far as an even share allows', async () => {
     const topic = await newTopic(kafka, 6);
     const options = { groupId: randomName('group'), topic };
     const first = await openMember(kafka, options);
@@ -60,7 +60,7 @@ describe('a group of several members', () => {
     for (const { source } of [third, second, first]) await source.stop({ deadlineMs: 1_000 });
   });
 
-  it('is joined again without a warning when the next rebalance outran the join', async () => {
+  it('is joined again without a warning when the next rebalance began during the join', async () => {
     const topic = await newTopic(kafka, 4);
     const groupId = randomName('group');
     const warnings: unknown[] = [];
@@ -96,7 +96,7 @@ describe('a group of several members', () => {
     await second.source.stop({ deadlineMs: 5_000 });
   });
 
-  it('a member that is killed and starts again under its name has its share within 2 s: nothing lost, little repeated', async () => {
+  it('gives a killed member that starts again its partitions within 2 s, loses nothing and repeats little', async () => {
     const topic = await newTopic(kafka, 4);
     const options = { groupId: randomName('group'), topic, workMs: 10, clientId: randomName('member') };
     const killed = spawnMember(kafka.brokers, options);

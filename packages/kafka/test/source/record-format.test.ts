@@ -12,7 +12,7 @@ afterAll(async () => {
   await closeAll();
 });
 
-it('a source refuses a group whose records have another format, and goes on with its own', async () => {
+it('a source refuses a group whose records have another format, and reads one of its own format', async () => {
   const topic = await newTopic(kafka);
   const groupId = randomName('group');
   const openWith = async (format: string) => {

@@ -81,7 +81,7 @@ describe('source', () => {
     await source.stop({ deadlineMs: 1_000 });
   });
 
-  it('keeps the window: no more in flight than records and bytes allow', async () => {
+  it('has no more records and bytes in flight than its window allows', async () => {
     const topic = await newTopic(kafka, 4);
     await fill(topic, 400, 1_000);
     const waiting: (() => void)[] = [];
@@ -179,7 +179,7 @@ describe('source', () => {
     expect(numbers([...first, ...second])).toEqual(upTo(2_000));
   });
 
-  it('[the runner skips waiting in `stop()` when NODE_ENV=test] drains also under jest, and ends at the deadline', async () => {
+  it('[the runner skips waiting in `stop()` when NODE_ENV=test] drains under jest too, and ends at the deadline', async () => {
     const topic = await newTopic(kafka, 1);
     await fill(topic, 5);
     let begun = 0;
@@ -204,7 +204,7 @@ describe('source', () => {
     expect(begun).toBe(2);
   });
 
-  it('hands out nothing while its handler has no room', async () => {
+  it('hands out nothing while its handler has no capacity', async () => {
     const topic = await newTopic(kafka, 1);
     let isFull = true;
     const { source, records } = await collect(kafka, {

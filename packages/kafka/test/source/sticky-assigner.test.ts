@@ -6,7 +6,10 @@ const TWELVE = Array.from({ length: 12 }, (_, index) => index);
 
 const memberOf = (memberId: string, holding: Holding) => ({
   memberId,
-  memberMetadata: stickyAssigner({ holding: () => holding, partitionsOf: () => TWELVE }).protocol({
+  memberMetadata: stickyAssigner(
+    () => holding,
+    () => TWELVE,
+  ).protocol({
     topics: TIERS,
   }).metadata,
 });
@@ -32,7 +35,7 @@ async function assign(
   partitionsOf: (topic: string) => readonly number[] = () => TWELVE,
 ): Promise<Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>> {
   const nothing = { generation: -1, partitions: {} };
-  const assigner = stickyAssigner({ holding: () => nothing, partitionsOf });
+  const assigner = stickyAssigner(() => nothing, partitionsOf);
   const members = Object.entries(holdings).map(([id, holding]) => memberOf(id, holding));
   const given = await assigner.assign({ members, topics: TIERS });
   return Object.fromEntries(

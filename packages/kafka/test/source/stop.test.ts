@@ -10,7 +10,7 @@ const sink = await sinkOn(kafka);
 afterAll(closeAll);
 
 describe('stop', () => {
-  it('commits during the drain what is finished in it', async () => {
+  it('commits records that are finished during the drain', async () => {
     const topic = await newTopic(kafka);
     const groupId = randomName('group');
     const finish: (() => void)[] = [];
@@ -32,7 +32,7 @@ describe('stop', () => {
     expect((await committed(kafka, groupId, topic)).get(0)).toBe(3);
   });
 
-  it('hands out nothing more once the drain is over, not even what waited in memory for its moment', async () => {
+  it('hands out nothing after the drain, not even records that wait in memory until they are due', async () => {
     const topic = await newTopic(kafka, 1, { 'message.timestamp.type': 'LogAppendTime' });
     const released: string[] = [];
     let finish: (() => void) | undefined;

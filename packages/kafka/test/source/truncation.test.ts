@@ -1,7 +1,6 @@
 import { Kafka as Kafkajs, logLevel } from 'kafkajs';
 import { eventually, randomName } from '@webhooks/testkit';
 import { ensureTopics, type KafkaRecord } from '../../src/index.js';
-import { openLinkOf } from '../../src/kafkajs/create-kafka.js';
 import { closeAll, newTopic, sharedKafka } from '../support/cluster.js';
 import { collect } from '../support/collect.js';
 import { committed } from '../support/committed.js';
@@ -27,7 +26,7 @@ const write = (topic: string, entries: Record<string, number>) =>
 
 /** What a group had committed before the log lost its end. */
 async function commitBeyond(groupId: string, topic: string, offset: number, metadata: string): Promise<void> {
-  const link = openLinkOf(kafka, 10_000);
+  const link = kafka.openLink(10_000);
   await link.cluster.connect();
   const coordinator = await link.cluster.findGroupCoordinator({ groupId });
   const topics = [
@@ -38,7 +37,7 @@ async function commitBeyond(groupId: string, topic: string, offset: number, meta
 }
 
 describe('a log that ends before what the group has committed', () => {
-  it('is read on from the time of the last position: all that was appended since, and not what lies days back', async () => {
+  it('is read from the time of the last position, so that records of earlier days are not repeated', async () => {
     const topic = await newTopic(kafka);
     const groupId = randomName('group');
     const at = Date.now() - 10_000;
@@ -53,7 +52,7 @@ describe('a log that ends before what the group has committed', () => {
     await source.stop({ deadlineMs: 1_000 });
   });
 
-  it('is read on from its end when nothing was appended since', async () => {
+  it('is read from its end when nothing was appended since', async () => {
     const topic = await newTopic(kafka);
     const groupId = randomName('group');
     await write(topic, { old: Date.now() - DAY_MS });
@@ -66,7 +65,7 @@ describe('a log that ends before what the group has committed', () => {
     await source.stop({ deadlineMs: 1_000 });
   });
 
-  it('is read from its beginning when the time of the last position is not known', async () => {
+  it('is read from its beginning when the time of the last position is unknown', async () => {
     const topic = await newTopic(kafka);
     const groupId = randomName('group');
     await write(topic, { old: Date.now() - DAY_MS });
@@ -76,7 +75,7 @@ describe('a log that ends before what the group has committed', () => {
     await source.stop({ deadlineMs: 1_000 });
   });
 
-  it('is read from its beginning when the topic was made anew, whatever the times of its records are', async () => {
+  it('is read from its beginning when the topic was made anew, whatever times its records have', async () => {
     const topic = await newTopic(kafka);
     const groupId = randomName('group');
     const now = Date.now();
@@ -91,7 +90,7 @@ describe('a log that ends before what the group has committed', () => {
     await source.stop({ deadlineMs: 1_000 });
   });
 
-  it('keeps the time of each position beside it', async () => {
+  it('has the time of each position in the commit’s metadata', async () => {
     const topic = await newTopic(kafka);
     const groupId = randomName('group');
     const at = Date.now() - 5_000;

@@ -15,7 +15,7 @@ async function filledTopic(partitions: number): Promise<string> {
   return topic;
 }
 
-describe('in one turn of the event loop, however much room there is,', () => {
+describe('in one turn of the event loop, however much capacity there is,', () => {
   it('a source hands out few records', async () => {
     const topic = await filledTopic(3);
     const turns = countByTurn();

@@ -102,7 +102,7 @@ describe('how much of the retention is used', () => {
     await eventually(async () => (await used()) === 0);
   });
 
-  it('follows a change of the retention, and is none where nothing is deleted by age', async () => {
+  it('follows a change of the retention, and is 0 where nothing is deleted by age', async () => {
     const topic = await newTopic(kafka, 1, { 'retention.ms': '-1' });
     await fill(topic);
     const { source } = await openStandstill(topic);
@@ -114,7 +114,7 @@ describe('how much of the retention is used', () => {
     await eventually(async () => ((await used()) ?? 0) > 1);
   });
 
-  it('is none of a compacted topic, and nothing is said while the settings cannot be read', async () => {
+  it('is 0 for a compacted topic, and has no value while the settings cannot be read', async () => {
     const topic = await newTopic(kafka, 1, { 'cleanup.policy': 'compact', 'retention.ms': '1' });
     await fill(topic);
     const { source } = await openStandstill(topic);

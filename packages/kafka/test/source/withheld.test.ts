@@ -11,7 +11,7 @@ afterAll(closeAll);
 const AGE_MS = 1_000;
 
 describe('records that no fetch brings', () => {
-  it('grow old behind the open transaction of a foreign producer, and come with its end', async () => {
+  it('grow older behind an open transaction of a foreign producer, and are read after its end', async () => {
     const topic = await newTopic(kafka, 1);
     const { source, values } = await collect(kafka, { groupId: randomName('group'), topics: [topic] });
     const abort = await openTransaction(kafka.brokers, { topic, key: 'stranger', value: 'open' });
@@ -24,7 +24,7 @@ describe('records that no fetch brings', () => {
     await source.stop({ deadlineMs: 1_000 });
   });
 
-  it('grow old while a partition cannot be fetched', async () => {
+  it('grow older while their partition cannot be fetched', async () => {
     const topic = await newTopic(kafka, 1);
     const { source, values } = await collect(kafka, { groupId: randomName('group'), topics: [topic] });
     jest.spyOn(PartitionTracker.prototype, 'accept').mockReturnValue();

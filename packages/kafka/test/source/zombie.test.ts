@@ -11,7 +11,7 @@ const LONG = { timeoutMs: 30_000 };
 const kafka = sharedKafka();
 afterAll(closeAll);
 
-it('a member that stood still while another process of its name took its place takes nothing back, and both stay: nothing is lost', async () => {
+it('a member that stood still while another process took its client id loses nothing, and both stay members', async () => {
   const topic = await newTopic(kafka, 4);
   const groupId = randomName('group');
   const sink = await openSink({ kafka });

@@ -15,10 +15,10 @@ export interface SlowLeader {
 export async function slowLeader(kafka: Kafka, groupId: string, topic: string): Promise<SlowLeader> {
   const dealt = new Set<number>();
   let held = true;
-  const sticky = stickyAssigner({
-    holding: () => ({ generation: -1, partitions: {} }),
-    partitionsOf: () => [0, 1, 2, 3],
-  });
+  const sticky = stickyAssigner(
+    () => ({ generation: -1, partitions: {} }),
+    () => [0, 1, 2, 3],
+  );
   const assign: typeof sticky.assign = async (group) => {
     dealt.add(group.members.length);
     if (group.members.length > 1) await eventually(() => !held);

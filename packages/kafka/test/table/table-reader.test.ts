@@ -37,7 +37,7 @@ function openTable(topic: string, reader = kafka) {
 }
 
 describe('table reader', () => {
-  it('reads the whole topic in order, tells when it has, and goes on', async () => {
+  it('reads the whole topic in order, reports when it has, and continues', async () => {
     const topic = await newTopic(kafka, 4, COMPACT);
     await sink.sendMany(
       Array.from({ length: 3_000 }, (_, n) => ({ topic, key: `key-${n % 100}`, value: `${n}` })),
@@ -95,7 +95,7 @@ describe('table reader', () => {
     await reader.close();
   });
 
-  it('requests the ends once for all who call before the request begins, and again for who calls later', async () => {
+  it('requests the ends once for all calls before the request begins, and again for later calls', async () => {
     const topic = await newTopic(kafka, 1, COMPACT);
     const { reader } = openTable(topic);
     await reader.whenFresh();
@@ -153,7 +153,7 @@ describe('table reader', () => {
     await reader.close();
   });
 
-  it('waits for a topic that does not exist yet, and for a broker that is away', async () => {
+  it('waits for a topic that does not exist yet, and for a broker that is down', async () => {
     const topic = randomName('table');
     const { reader } = openTable(topic);
     const { reader: nowhere } = openTable(topic, kafkaAt(['127.0.0.1:1']));
@@ -182,7 +182,7 @@ describe('table reader', () => {
     return { reader, rows };
   }
 
-  it('says that it goes back to the beginning when the topic was made anew, and reads all of it', async () => {
+  it('reports a topic that was made anew, and reads all of it', async () => {
     const topic = await newTopic(kafka, 4, COMPACT);
     await sink.sendMany(Array.from({ length: 40 }, (_, n) => ({ topic, key: `${n}`, value: 'before' })));
     const { reader, rows } = openRows(topic);
@@ -202,7 +202,7 @@ describe('table reader', () => {
     await reader.close();
   });
 
-  it('says so, too, when Kafka deleted records of it, although nothing is out of range', async () => {
+  it('reports that Kafka deleted records, although no offset is out of range', async () => {
     const topic = await newTopic(kafka, 1, COMPACT);
     await put(topic, { a: '1', b: '2' });
     const { reader, rows } = openRows(topic);
@@ -231,7 +231,7 @@ describe('table reader', () => {
     await reader.close();
   });
 
-  it('goes on when a record cannot be used', async () => {
+  it('continues behind a record that cannot be used', async () => {
     const topic = await newTopic(kafka, 1, COMPACT);
     await put(topic, { a: '1', b: '2' });
     const seen: string[] = [];

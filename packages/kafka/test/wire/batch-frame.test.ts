@@ -15,7 +15,7 @@ describe('scanBatches', () => {
     });
   });
 
-  it('says what a first batch needs that was cut', () => {
+  it('gives the bytes that a cut first batch needs', () => {
     const batch = batchOf({ base: 3, values: ['x'.repeat(500)] });
     expect(scanBatches(batch.subarray(0, 100))).toEqual({
       bytes: 0,
@@ -24,7 +24,7 @@ describe('scanBatches', () => {
     });
   });
 
-  it('finds nothing in nothing', () => {
+  it('finds no batch in an empty block', () => {
     expect(scanBatches(Buffer.alloc(0))).toEqual({ bytes: 0, nextOffset: undefined, neededBytes: 0 });
   });
 
@@ -46,7 +46,7 @@ describe('scanBatches', () => {
     },
   );
 
-  it('does not believe a damaged batch that it covers many offsets', () => {
+  it('ignores the number of offsets in a damaged batch', () => {
     const batch = batchOf({ base: 3, values: ['a', 'b'] });
     batch.writeInt32BE(1_000_000, 23);
     expect(scanBatches(batch).nextOffset).toBe(4);

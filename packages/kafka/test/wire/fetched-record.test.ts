@@ -41,7 +41,7 @@ describe('a record in flight', () => {
     expect(heldBytes(record.key)).toBeLessThanOrEqual(Buffer.poolSize);
   });
 
-  it('that stands for a damaged batch has bytes of its own too', () => {
+  it('owns its bytes when it stands for a damaged batch', () => {
     const damaged = batchOf({ base: 0, values: ['a'] });
     damaged[damaged.length - 1] = 7;
     const block = Buffer.concat([damaged, batchOf({ base: 1, values: ['x'.repeat(1_000_000)] })]);
@@ -85,7 +85,7 @@ describe('headers of a record', () => {
     },
   );
 
-  it('are none behind the damage, read alone or with all', () => {
+  it('end at the damage, read one by one or all together', () => {
     const spoil = (batch: Buffer) => void batch.writeInt8(0x7e, batch.indexOf('behind') - 1);
     const record = firstOf({
       values: ['v'],

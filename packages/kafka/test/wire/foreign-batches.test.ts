@@ -31,7 +31,7 @@ const damaged = fc
     return batch;
   });
 
-it('whatever bytes a batch holds, its records are given or called undecodable, in order, and the reader gets past it', () => {
+it('whatever bytes a batch holds, its records are given or reported as undecodable, in order, and the reader passes it', () => {
   fc.assert(
     fc.property(damaged, (batch) => {
       const batches = Buffer.concat([batch, NEXT]);

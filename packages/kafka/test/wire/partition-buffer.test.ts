@@ -25,7 +25,7 @@ describe('partition buffer', () => {
     },
   );
 
-  it('goes on behind a batch that lies before what was asked for', () => {
+  it('continues behind a batch that lies before the requested offset', () => {
     const buffer = new PartitionBuffer(PLACE, 10);
     buffer.accept(response(batchOf({ base: 0, values: ['a'] })), { offset: 10 });
     expect(buffer.take()).toMatchObject({ offset: 10 });
@@ -33,7 +33,7 @@ describe('partition buffer', () => {
     expect(buffer).toMatchObject({ position: 11, nextFetch: 11 });
   });
 
-  it('asks for more when the first batch was cut, and gives nothing of it', () => {
+  it('requests more bytes when the first batch was cut, and gives nothing of it', () => {
     const buffer = new PartitionBuffer(PLACE, 3);
     const batch = batchOf({ base: 3, values: ['x'.repeat(300_000)] });
     buffer.accept(response(batch.subarray(0, 256 * 1024)), { offset: 3 });

@@ -66,7 +66,7 @@ describe('record cursor', () => {
     expect(seen(records)).toEqual(['20!', '21:a']);
   });
 
-  it('passes records of aborted transactions, also of several that began before the block', () => {
+  it('passes records of aborted transactions, including several that began before the block', () => {
     const of = (base: number, producerId: number, value: string) =>
       batchOf({ base, producerId, values: [value], attributes: TRANSACTIONAL });
     const { records, position } = read(
@@ -131,7 +131,7 @@ describe('record cursor', () => {
     },
   );
 
-  it('gives what could be read of a batch that was written wrongly', () => {
+  it('gives the readable records of a batch that was written wrongly', () => {
     const spoil = (bytes: Buffer) => bytes.fill(0x7f, bytes.length - 6);
     const batch = batchOf({ base: 0, values: ['a', 'b', 'c'], spoil });
     const { records, position } = read([batch, batchOf({ base: 3, values: ['d'] })]);
@@ -158,7 +158,7 @@ describe('record cursor', () => {
     expect(position).toBe(4);
   });
 
-  it('gives a batch that lies before what was asked for as undecodable, once', () => {
+  it('gives a batch before the requested offset as undecodable, once', () => {
     const { records, position } = read([batchOf({ base: 0, values: ['a', 'b'] })], 10);
     expect(seen(records)).toEqual(['10!']);
     expect(position).toBe(11);

@@ -61,16 +61,10 @@ export interface AddressRules {
   readonly allow?: readonly string[];
 }
 
-type AddressVerdict = { readonly allowed: true } | { readonly allowed: false; readonly reason: string };
-
-/** Judges one IP address, without I/O. Built once by `createAddressPolicy`. */
-export type AddressPolicy = (address: string) => AddressVerdict;
-
-const ALLOWED: AddressVerdict = { allowed: true };
-const denied = (reason: string): AddressVerdict => ({ allowed: false, reason });
+/** Why an IP address must not be connected to; undefined when it may be. Does no I/O. */
+export type AddressPolicy = (address: string) => string | undefined;
 
 type Family = 'ipv4' | 'ipv6';
-type Check = (address: string, family: Family) => string | undefined;
 
 /**
  * Two checks that share neither code nor table must both pass: ipaddr.js with its named ranges, and node:net's
@@ -83,12 +77,11 @@ export function createAddressPolicy(rules: AddressRules = {}): AddressPolicy {
   const allowLoopback = rules.allowLoopback === true;
   return (address) => {
     const family = familyOf(address);
-    if (family === undefined) return denied('not an address');
-    if (operatorList.check(address, family)) return denied('operator list');
-    if (isException(address, family)) return ALLOWED;
-    if (allowLoopback && isLoopback(address, family)) return ALLOWED;
-    const reason = checkByRange(address) ?? checkByBlocks(address, family);
-    return reason === undefined ? ALLOWED : denied(reason);
+    if (family === undefined) return 'not an address';
+    if (operatorList.check(address, family)) return 'operator list';
+    if (isException(address, family)) return undefined;
+    if (allowLoopback && isLoopback(address, family)) return undefined;
+    return checkByRange(address) ?? checkByBlocks(address, family);
   };
 }
 
@@ -104,12 +97,12 @@ export function checkByRange(address: string): string | undefined {
 }
 
 /** Second check: our own tables in BlockLists of Node. */
-export const checkByBlocks: Check = (address, family) => {
+export function checkByBlocks(address: string, family: Family): string | undefined {
   if (family === 'ipv6' && !GLOBAL_UNICAST.check(address, family)) return 'not global unicast';
   return DENIED.find(({ list }) => list.check(address, family))?.reason;
-};
+}
 
-/** Undefined for everything that is no plain address: a zone (`fe80::1%eth0`) has no place in an answer of DNS. */
+/** Undefined for anything that is no plain address. A DNS answer holds no zone (`fe80::1%eth0`). */
 function familyOf(address: string): Family | undefined {
   const version = address.includes('%') ? 0 : isIP(address);
   if (version === 0) return undefined;
@@ -135,7 +128,7 @@ function createExceptions(blocks: readonly string[]): (address: string, family: 
   return (address, family) => lists[family].check(address, family) && !NEVER_EXCEPTED.check(address, family);
 }
 
-function isExceptable({ address, bits, family }: Block): boolean {
+function isExceptable({ address, bits, family }: ReturnType<typeof parseBlock>): boolean {
   return EXCEPTABLE.map(parseBlock).some(
     (range) =>
       range.family === family &&
@@ -153,13 +146,7 @@ function toBlockList(blocks: readonly string[]): BlockList {
   return list;
 }
 
-interface Block {
-  readonly address: string;
-  readonly bits: number;
-  readonly family: Family;
-}
-
-function parseBlock(block: string): Block {
+function parseBlock(block: string) {
   const [, address = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(block) ?? [];
   const family = familyOf(address);
   const width = family === 'ipv4' ? 32 : 128;

@@ -5,13 +5,10 @@ import type { ClientPair } from '@webhooks/contracts';
 import type { EndpointCertificate } from '../pool/exchange.js';
 import { addGauge, repeat, type ServiceScope } from '@webhooks/runtime';
 
-export interface ClientCertificateFiles {
+/** What connections present to an endpoint that requests a certificate, and where it was read. */
+export interface ClientCertificate extends ClientPair {
   readonly certificateFile: string;
   readonly keyFile: string;
-}
-
-/** What connections present to an endpoint that requests a certificate, and where it was read. */
-export interface ClientCertificate extends ClientCertificateFiles, ClientPair {
   readonly expiresAt: Date;
 }
 
@@ -43,20 +40,20 @@ function* elementsOf(der: Buffer): Generator<Buffer> {
 
 const sequenceOf = (der: Buffer): readonly Buffer[] => [...elementsOf([...elementsOf(der)][0] ?? der)];
 
-/** Nine numbers (RFC 8017 §A.1.2): of 64 bits at most the exponent, half as long as the modulus what a signature computes with. */
+/** Whether a key has short numbers (RFC 8017 §A.1.2): an exponent of at most 64 bits, and factors half as long as the modulus. */
 function isQuickRsa(der: Buffer): boolean {
   const [, { length: modulus } = der, e = der, d = der, ...parts] = sequenceOf(der);
   const areHalves = parts.length === 5 && parts.every(({ length }) => 2 * length <= modulus + 1);
   return areHalves && e.length <= 9 && d.length <= modulus;
 }
 
-/** A version, a secret number, and no parameters of a curve of its own (RFC 5915). */
+/** Whether a key has a short secret number and no curve of its own (RFC 5915). */
 function isQuickEc(der: Buffer): boolean {
   const [, secret = der, ...rest] = sequenceOf(der);
   return secret.length <= 66 && rest.every((element) => element[0] !== 0x30);
 }
 
-/** Of PKCS #8 (RFC 5208 §5), or of the form that the label names. */
+/** Whether a signature with the key is quick. `form`: the label of the key's type; empty for PKCS #8 (RFC 5208 §5). */
 function isQuick(form: string, der: Buffer): boolean {
   if (form !== '') return form === 'RSA ' ? isQuickRsa(der) : isQuickEc(der);
   const [, algorithm = der, key = der] = sequenceOf(der);
@@ -64,7 +61,7 @@ function isQuick(form: string, der: Buffer): boolean {
   return (RSA.test(name) && isQuickRsa(key)) || (EC.test(name) && isQuickEc(key));
 }
 
-/** Reads none that takes long: OpenSSL computes the public key of DSA, 13 s with 28,000 bits, whatever the label says, and signs with what it finds. */
+/** Reads only quick keys. OpenSSL would compute the public key of a DSA key for 13 s (28,000 bits), whatever its label says. */
 function readKey(pem: string): KeyObject {
   const [, form = '', base64 = ''] = KEY_PEM.exec(pem) ?? [];
   const isOnly = pem.match(/PRIVATE KEY-----/g)?.length === 2;
@@ -72,10 +69,10 @@ function readKey(pem: string): KeyObject {
   throw new Error('another number or type of keys');
 }
 
-/** A signature takes 4 ms, 24 ms with twice as many: of each handshake, and of everybody's event loop. */
+/** A signature of each handshake blocks the event loop for 4 ms; with twice as many bits for 24 ms. */
 const MAX_RSA_BITS = 4_096;
 
-/** What receivers accept of a client everywhere: fewer bits of RSA fail at OpenSSL's level 2, other curves at many servers. */
+/** Whether all receivers accept such a key. OpenSSL's level 2 refuses fewer bits of RSA, and many servers refuse other curves. */
 const isUsable = ({
   asymmetricKeyType,
   asymmetricKeyDetails: { modulusLength = 0, namedCurve = '' } = {},
@@ -90,7 +87,7 @@ const CLIENT_USE: readonly string[] = ['1.3.6.1.5.5.7.3.2', '2.5.29.37.0'];
 function checkValidity(certificate: X509Certificate, allowExpired: boolean): void {
   const { validFrom, validTo } = certificate;
   const [from, to, now] = [Date.parse(validFrom), Date.parse(validTo), Date.now()];
-  // Of a time that cannot be read `validToDate` is any time; the parsed one is neither before nor after another.
+  // A time that cannot be parsed is NaN, which fails the comparison. `validToDate` would be any time.
   if (!(from <= now && (allowExpired ? from : now) < to))
     throw new Error(`expected a certificate that is valid now, got one from ${validFrom} to ${validTo}`);
 }
@@ -112,9 +109,9 @@ export function checkClientCertificate(
     throw new Error('expected the key of the certificate, got another one');
   if (!isUsable(privateKey))
     throw new Error('expected a key of RSA with 2,048 to 4,096 bits, or of EC P-256 or P-384');
-  // Looks at the rest of the chain too.
+  // Checks the rest of the chain too.
   expecting('whole certificates as PEM that TLS takes', () => createSecureContext({ cert: chain, key }));
-  // Absent: for any use.
+  // Without key usage it is for any use.
   const uses = certificate.keyUsage as readonly string[] | undefined;
   if (uses?.every((use) => !CLIENT_USE.includes(use)))
     throw new Error(
@@ -126,7 +123,7 @@ export function checkClientCertificate(
 
 /** Throws as `checkClientCertificate` does, and for files that cannot be read. */
 export function readClientCertificate(
-  { certificateFile, keyFile }: ClientCertificateFiles,
+  { certificateFile, keyFile }: Pick<ClientCertificate, 'certificateFile' | 'keyFile'>,
   allowExpired = false,
 ): ClientCertificate {
   const pair = { certificate: readFileSync(certificateFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
@@ -134,19 +131,19 @@ export function readClientCertificate(
   return { certificateFile, keyFile, ...pair, expiresAt };
 }
 
-/** Of the key too: whoever brings another's certificate without its key must not get that one's connections. */
+/** The fingerprint covers the key too. Another tenant's certificate without its key must not get that tenant's connections. */
 export function toEndpointCertificate({ certificate, key }: ClientPair): EndpointCertificate {
   // It may have been registered when more was allowed.
   expecting('a private key that is quick', () => readKey(key));
   return { certificate, key, fingerprint: hash('sha256', `${certificate}\n${key}`) };
 }
 
-/** A renewed pair is in use within a minute, even if some looks meet files that are being written. */
+/** A renewed pair is in use within a minute, even if some reads meet files that are being written. */
 const LOOK_EVERY_MS = 10_000;
 
 /**
- * Presents what the files are renewed to. They are read again and again, because systems that swap symlinks in place of files
- * tell no watcher. A broken pair is refused, and the one before stays.
+ * Presents a renewed pair of the files. They are read every 10 s, because a file watcher does not notice swapped symlinks. A broken pair
+ * is refused, and the one before stays.
  */
 export function watchClientCertificate(
   first: ClientCertificate,

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import type { SendTarget } from '../pool/exchange.js';
 
 export interface PortRange {
   readonly from: number;
@@ -22,18 +23,10 @@ export const DEFAULT_URL_POLICY: UrlPolicy = {
   allowLocalhost: false,
 };
 
-export interface EndpointUrl {
+export interface EndpointUrl extends SendTarget {
   readonly ok: true;
-  /** As it was typed. */
-  readonly url: string;
   /** Lower-case scheme and host, default port left out, path normalised: two spellings of one endpoint are equal here. */
   readonly normalized: string;
-  readonly host: string;
-  readonly port: number;
-  /** `https://host[:port]`, with `path` what a `Sender` wants as its target. */
-  readonly origin: string;
-  /** Path and query. */
-  readonly path: string;
 }
 
 export type EndpointUrlCheck = EndpointUrl | { readonly ok: false; readonly reason: string };
@@ -61,10 +54,7 @@ export function checkEndpointUrl(text: unknown, policy: UrlPolicy = DEFAULT_URL_
   if (fault !== undefined) return refuse(fault);
   return {
     ok: true,
-    url,
     normalized: parsed.href,
-    host: parsed.hostname,
-    port: portOf(parsed),
     origin: parsed.origin,
     path: `${parsed.pathname}${parsed.search}`,
   };
@@ -72,14 +62,8 @@ export function checkEndpointUrl(text: unknown, policy: UrlPolicy = DEFAULT_URL_
 
 const refuse = (reason: string): EndpointUrlCheck => ({ ok: false, reason });
 
-interface Typed {
-  readonly url: string;
-  readonly authority: string;
-  readonly parsed: URL;
-}
-
 /** The text taken apart, or the reason why it cannot be. */
-function readTyped(text: unknown): Typed | string {
+function readTyped(text: unknown) {
   if (typeof text !== 'string') return 'is not a string';
   if (text.length === 0 || text.length > MAX_LENGTH)
     return `is empty or longer than ${MAX_LENGTH} characters`;

@@ -9,21 +9,13 @@ import type { Resolve } from './resolver.js';
 import { classOf, codeOf, SendFailure, toConnectFailure } from '../send-failure.js';
 
 export interface Guard {
-  readonly allowAddress: AddressPolicy;
+  readonly refusalOf: AddressPolicy;
   readonly resolve: Resolve;
   readonly secureContext: SecureContext;
   /** TLS bytes that an endpoint may send in a handshake. */
   readonly handshakeBytes: number;
   /** Time for resolving, connecting and TLS together. */
   readonly connectTimeoutMs: number;
-  /** Called for each open connection, and for its end. */
-  readonly onOpen: () => void;
-  readonly onClose: () => void;
-}
-
-interface Destination {
-  readonly host: string;
-  readonly port: number;
 }
 
 /**
@@ -47,23 +39,20 @@ export interface SessionSlot {
   session: Buffer | undefined;
 }
 
-/** Opens a connection. Settles at the connect time-out at the latest. */
-export type GuardedConnect = (
-  url: URL,
-  slot: SessionSlot,
-  tenant: TenantHandshakes,
-) => Promise<SecuredSocket>;
-
 /**
  * The only way out. It takes https only, and judges every address of the DNS answer: one bad address refuses the connection. It
  * connects to an address of that answer, judges the connected socket's address again, and then checks the name by TLS.
  */
-export function createGuardedConnect(guard: Guard): GuardedConnect {
-  return (url, slot, tenant) => new Connecting(guard, toDestination(url), slot, tenant).run(url.protocol);
+export function createGuardedConnect(guard: Guard) {
+  return (url: URL, slot: SessionSlot, tenant: TenantHandshakes): Promise<SecuredSocket> =>
+    new Connecting(guard, url, slot, tenant).run(url.protocol);
 }
 
+/** Opens a connection. Settles at the connect time-out at the latest. */
+export type GuardedConnect = ReturnType<typeof createGuardedConnect>;
+
 /** A URL has an IPv6 address in brackets. */
-function toDestination({ hostname, port }: URL): Destination {
+function toDestination({ hostname, port }: URL) {
   const host = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
   return { host, port: port === '' ? 443 : Number(port) };
 }
@@ -71,7 +60,7 @@ function toDestination({ hostname, port }: URL): Destination {
 /** One connection that is being opened, under one deadline. */
 class Connecting {
   readonly #guard: Guard;
-  readonly #to: Destination;
+  readonly #to: ReturnType<typeof toDestination>;
   readonly #slot: SessionSlot;
   readonly #tenant: TenantHandshakes;
   readonly #ending = Promise.withResolvers<never>();
@@ -79,9 +68,9 @@ class Connecting {
   #given: SendFailure | undefined;
   #earlySession: Buffer | undefined;
 
-  constructor(guard: Guard, to: Destination, slot: SessionSlot, tenant: TenantHandshakes) {
+  constructor(guard: Guard, url: URL, slot: SessionSlot, tenant: TenantHandshakes) {
     this.#guard = guard;
-    this.#to = to;
+    this.#to = toDestination(url);
     this.#slot = slot;
     this.#tenant = tenant;
   }
@@ -115,10 +104,7 @@ class Connecting {
     this.#socket = tcp;
     await opened(tcp, 'connect', toConnectFailure);
     this.#judgeSocket(tcp, addresses);
-    const socket = await this.#secured(tcp);
-    this.#guard.onOpen();
-    socket.tls.once('close', this.#guard.onClose);
-    return socket;
+    return this.#secured(tcp);
   }
 
   #optionsFor(addresses: readonly string[]): TcpNetConnectOpts {
@@ -146,8 +132,8 @@ class Connecting {
   }
 
   #judge(address: string): void {
-    const verdict = this.#guard.allowAddress(address);
-    if (!verdict.allowed) throw new SendFailure('ADDRESS_DENIED', verdict.reason);
+    const reason = this.#guard.refusalOf(address);
+    if (reason !== undefined) throw new SendFailure('ADDRESS_DENIED', reason);
   }
 
   /** Judges the address that the socket is connected to. */

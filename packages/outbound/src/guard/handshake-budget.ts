@@ -188,6 +188,11 @@ export class HandshakeBudget {
     this.#tenants = new LRUCache({ max: maxTenants, memoMethod: (id) => new TenantHandshakes(this, id) });
   }
 
+  /** Connections that are open or being secured. */
+  get connections(): number {
+    return this.#open.size;
+  }
+
   of(tenantId: string): TenantHandshakes {
     return this.#tenants.memo(tenantId);
   }

@@ -1,38 +1,37 @@
 import { Resolver } from 'node:dns/promises';
 import { readFileSync, statSync } from 'node:fs';
-import { codeOf, NAME_SERVERS_SILENT, SendFailure } from '../send-failure.js';
+import { setTimeout as after } from 'node:timers/promises';
+import { codeOf, NAME_SERVERS_UNREACHABLE, SendFailure } from '../send-failure.js';
 
 /** All addresses of a host name, IPv4 and IPv6. Throws when there is none. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
 export interface ResolverOptions {
-  /** How long one question to one server may take, default 800 ms; doubled by c-ares for each try. */
+  /** Longest time of one query to one server; default 800 ms. c-ares doubles it for each try. */
   readonly timeoutMs?: number;
-  /** How often each server is asked, default 2. */
+  /** Queries to each server; default 2. */
   readonly tries?: number;
-  /** Names the name servers (resolv.conf(5)), default `/etc/resolv.conf`. Read again when it has changed. */
+  /** The file that names the name servers (resolv.conf(5)); default `/etc/resolv.conf`. Read again when it has changed. */
   readonly file?: string;
 }
 
-/** How long the second family may take once the first one has answered (RFC 8305 §3 names 50 ms for connecting). */
+/** Longest wait for the second address family after the answer for the first one (RFC 8305 §3 has 50 ms). */
 const OTHER_FAMILY_MS = 250;
 
 /**
- * Those who ask for a name while it is being asked for get the same answer: a burst of connections to one endpoint is
- * one question, not hundreds that a name server drops. Nothing is kept: whoever asks after the answer asks anew.
+ * Shares one query for a name among all who need it at the same time. A name server would drop some of hundreds. Answers are not
+ * kept: after one, the next caller sends a new query.
  */
-function shareQuestions(resolve: Resolve): Resolve {
+function shareQueries(resolve: Resolve): Resolve {
   const open = new Map<string, Promise<readonly string[]>>();
   return (host) => {
-    const asked = open.get(host);
-    if (asked !== undefined) return asked;
-    const question = resolve(host).finally(() => open.delete(host));
-    open.set(host, question);
-    return question;
+    const query = open.get(host) ?? resolve(host).finally(() => open.delete(host));
+    open.set(host, query);
+    return query;
   };
 }
 
-/** The resolver for the name servers that the file names now. A file that is away, or names none, changes nothing. */
+/** Gives a resolver for the name servers that the file names now. A file that is missing, or names none, changes nothing. */
 function followFile(file: string, options: { readonly timeout: number; readonly tries: number }) {
   let resolver = new Resolver(options);
   let readAt: number | undefined;
@@ -44,7 +43,7 @@ function followFile(file: string, options: { readonly timeout: number; readonly 
       ([, at = '']) => at,
     );
     if (servers.length === 0) return resolver;
-    // Questions under way stay with the old one.
+    // Queries under way stay with the old resolver.
     resolver = new Resolver(options);
     resolver.setServers(servers);
     return resolver;
@@ -53,8 +52,8 @@ function followFile(file: string, options: { readonly timeout: number; readonly 
 
 const NO_ANSWER: ReadonlySet<string> = new Set(['ETIMEOUT', 'ECONNREFUSED']);
 
-/** Whether no name server says anything, even of the root: then it is no fault of whoever has the name. */
-const areSilent = async (resolver: Resolver): Promise<boolean> =>
+/** Whether no name server answers a query for the root. Then the endpoint is not at fault. */
+const areUnreachable = async (resolver: Resolver): Promise<boolean> =>
   NO_ANSWER.has(
     await resolver.resolveNs('.').then(
       () => '',
@@ -63,54 +62,40 @@ const areSilent = async (resolver: Resolver): Promise<boolean> =>
   );
 
 /**
- * Asks name servers itself (c-ares): no thread of libuv's pool of four is held by a slow name, and neither
- * /etc/hosts nor search domains apply, because the question is for the absolute name.
+ * Queries name servers by c-ares, so that a slow name holds none of libuv's four threads. The query is for the absolute name, so neither
+ * /etc/hosts nor search domains apply.
  */
 export function createResolver(options: ResolverOptions = {}): Resolve {
   const { timeoutMs = 800, tries = 2, file = '/etc/resolv.conf' } = options;
   const resolverNow = followFile(file, { timeout: timeoutMs, tries });
   const rootResolverNow = followFile(file, { timeout: timeoutMs, tries: 1 });
-  return shareQuestions(async (host) => {
+  return shareQueries(async (host) => {
     const resolver = resolverNow();
     const name = `${host}.`;
     let addresses: readonly string[] = [];
-    // Beside the second try, so that both end within an attempt's time to connect.
-    const silence = after(timeoutMs, undefined).then(
-      () => addresses.length === 0 && areSilent(rootResolverNow()),
+    // The root is queried beside the second try, so that both end within the connect time-out.
+    const outage = after(timeoutMs, undefined, { ref: false }).then(
+      () => addresses.length === 0 && areUnreachable(rootResolverNow()),
     );
     const four = settle(resolver.resolve4(name));
     const six = settle(resolver.resolve6(name));
     const first = await Promise.race([four, six]);
     const both = Promise.all([four, six]);
-    const answers =
-      first.addresses.length > 0 ? await Promise.race([both, after(OTHER_FAMILY_MS, [first])]) : await both;
+    const bounded = () => Promise.race([both, after(OTHER_FAMILY_MS, [first], { ref: false })]);
+    const answers = first.addresses.length > 0 ? await bounded() : await both;
     addresses = answers.flatMap((answer) => answer.addresses);
     if (addresses.length > 0) return addresses;
-    const code = worstCode(answers.map((answer) => answer.code));
-    throw new SendFailure('DNS', NO_ANSWER.has(code) && (await silence) ? NAME_SERVERS_SILENT : code);
+    // "No such data" for one family says less than a fault of the other.
+    const { code } = answers.find((answer) => answer.code !== 'ENODATA') ?? first;
+    throw new SendFailure('DNS', NO_ANSWER.has(code) && (await outage) ? NAME_SERVERS_UNREACHABLE : code);
   });
 }
 
-interface FamilyAnswer {
-  readonly addresses: readonly string[];
-  readonly code: string;
-}
-
-async function settle(question: Promise<string[]>): Promise<FamilyAnswer> {
+/** The addresses of one family, or the code why there are none. */
+async function settle(query: Promise<string[]>) {
   try {
-    return { addresses: await question, code: 'ENODATA' };
+    return { addresses: await query, code: 'ENODATA' };
   } catch (error) {
     return { addresses: [], code: codeOf(error, 'DNS_FAILED') };
   }
-}
-
-function after<T>(ms: number, value: T): Promise<T> {
-  return new Promise((resolve) => {
-    setTimeout(() => resolve(value), ms).unref();
-  });
-}
-
-/** "No such data" for one family says less than a fault of the other. */
-function worstCode(codes: readonly string[]): string {
-  return codes.find((code) => code !== 'ENODATA') ?? 'ENODATA';
 }

@@ -28,11 +28,13 @@ export class Attempt implements Exchange {
   readonly #mayStart: (() => boolean) | undefined;
   readonly #ended = Promise.withResolvers<SendResult>();
   readonly #timer: NodeJS.Timeout;
-  #connection: Connection | undefined = undefined;
+  /** Undefined while the attempt waits for a connection. */
+  connection: Connection | undefined = undefined;
+  /** Whether its response ended and the connection stayed open. */
+  reusable = false;
   #isFresh = false;
   /** Why an earlier connection ended before a byte of the response. */
   #silentEnd: Error | undefined = undefined;
-  #reusable = false;
   #isOver = false;
 
   constructor(
@@ -54,19 +56,9 @@ export class Attempt implements Exchange {
     return this.#ended.promise;
   }
 
-  /** Undefined while the attempt waits for a connection. */
-  get connection(): Connection | undefined {
-    return this.#connection;
-  }
-
   /** Whether it needs a connection that has carried nothing yet. */
   get needsFresh(): boolean {
     return this.#silentEnd !== undefined;
-  }
-
-  /** Whether its response ended and the connection stayed open. */
-  get reusable(): boolean {
-    return this.#reusable;
   }
 
   /** Returns false when the attempt does not use the connection. `isFresh`: it is the first attempt on this connection. */
@@ -75,7 +67,7 @@ export class Attempt implements Exchange {
       this.#withdraw();
       return false;
     }
-    this.#connection = connection;
+    this.connection = connection;
     this.#isFresh = isFresh;
     connection.post(this);
     return true;
@@ -89,7 +81,7 @@ export class Attempt implements Exchange {
 
   onResponse({ status, retryAfter, kept }: ResponseHead, { cut, reusable }: ResponseEnd): void {
     if (this.#isOver) return;
-    this.#reusable = reusable;
+    this.reusable = reusable;
     const response = { kind: 'responded', status, cut, durationMs: this.#finish() } as const;
     this.#ended.resolve({
       ...response,
@@ -102,7 +94,7 @@ export class Attempt implements Exchange {
   onSilentEnd(error: Error): void {
     if (this.#isOver) return;
     if (this.#isFresh) return this.fail(error);
-    this.#connection = undefined;
+    this.connection = undefined;
     this.#silentEnd = error;
     this.#pool.startAgain(this);
   }
@@ -120,9 +112,9 @@ export class Attempt implements Exchange {
 
   /** Ends the attempt at its deadline, and its connection too. */
   #expire(): void {
-    const isThrottled = this.#connection === undefined && this.#pool.isResting;
+    const isThrottled = this.connection === undefined && this.#pool.isResting;
     const failure = isThrottled ? new ThrottledError() : new SendFailure('TIMEOUT', 'DEADLINE');
-    this.#connection?.fail(failure);
+    this.connection?.fail(failure);
     this.fail(failure);
   }
 

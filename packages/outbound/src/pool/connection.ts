@@ -2,7 +2,7 @@ import { Client } from 'undici';
 import type { Dispatcher } from 'undici';
 import { FinalStatus } from './final-status.js';
 import type { SecuredSocket } from '../guard/handshake-budget.js';
-import { saysWhy, SendFailure, toResponseFailure } from '../send-failure.js';
+import { hasReason, SendFailure, toResponseFailure } from '../send-failure.js';
 
 export interface ConnectionLimits {
   /** An idle connection closes after this time, unless the endpoint's `Keep-Alive` names another; default 4,000 ms. */
@@ -18,9 +18,9 @@ export interface ConnectionLimits {
 /** What is kept of a final response. */
 export interface ResponseHead {
   readonly status: number;
-  /** The first `Retry-After`, as it came. */
+  /** The first `Retry-After`, not parsed. */
   readonly retryAfter: string | undefined;
-  /** The first of `keptHeader`, as it came. */
+  /** The first value of `keptHeader`. */
   readonly kept: string | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface ResponseEnd {
   readonly reusable: boolean;
 }
 
-/** One request and who waits for its response. Exactly one of its functions is called, once. */
+/** One request with the callbacks for its end. Exactly one of them is called, once. */
 export interface Exchange {
   readonly path: string;
   /** Flat list of names and values. */
@@ -41,13 +41,13 @@ export interface Exchange {
   /** A header of the response to keep, in lower case. */
   readonly keptHeader: string | undefined;
   onResponse(head: ResponseHead, end: ResponseEnd): void;
-  /** No status came, but a part of a response, an alert about our certificate, or our own end of it. */
+  /** The exchange ended without a status: by a partial response, an alert about our certificate, or our own closing. */
   fail(error: Error): void;
   /** The connection ended without a reason before a byte of the response. */
   onSilentEnd(error: Error): void;
 }
 
-/** Our end of an idle connection comes this much earlier than the endpoint's. */
+/** We close an idle connection this much earlier than the endpoint would, in milliseconds. */
 const KEEP_ALIVE_MARGIN_MS = 1_000;
 
 /** TLS bytes of one attempt: tickets with our certificate chain, or the headers of 370 records. 200 key updates (5 ms) fit in. */
@@ -63,7 +63,8 @@ export class Connection {
   readonly #onGone: (connection: Connection) => void;
   #exchange: Exchange | undefined = undefined;
   #head: ResponseHead | undefined = undefined;
-  #gone = false;
+  /** Whether the connection can carry nothing more. */
+  isGone = false;
   readonly #unused: NodeJS.Timeout;
 
   /** `onGone` is called once, when the connection can carry nothing more. */
@@ -112,11 +113,6 @@ export class Connection {
     this.#client.dispatch(request, this.#handlerOf(exchange));
   }
 
-  /** Whether the connection can carry nothing more. */
-  get isGone(): boolean {
-    return this.#gone;
-  }
-
   /** Ends the connection now. Its exchange fails with this, unless its status has come. */
   fail(failure: SendFailure): void {
     if (this.#exchange !== undefined) this.#fail(this.#exchange, failure, true);
@@ -124,8 +120,8 @@ export class Connection {
 
   /** Ends the connection now. */
   discard(): void {
-    if (this.#gone) return;
-    this.#gone = true;
+    if (this.isGone) return;
+    this.isGone = true;
     clearTimeout(this.#unused);
     this.#socket.tls.destroy();
     this.#onGone(this);
@@ -165,7 +161,7 @@ export class Connection {
     const head = this.#take(exchange) ?? this.#refusedHead(error);
     this.discard();
     if (head !== undefined) exchange.onResponse(head, { cut: true, reusable: false });
-    else if (hasBegun || this.#finalStatus.hasBegun || saysWhy(error)) exchange.fail(error);
+    else if (hasBegun || this.#finalStatus.hasBegun || hasReason(error)) exchange.fail(error);
     else exchange.onSilentEnd(error);
   }
 

@@ -1,6 +1,6 @@
 import type { ClientPair } from '@webhooks/contracts';
 
-/** Where to: made once for each configuration (`checkEndpointUrl` gives it), not for each request. */
+/** Where a request goes. Made once for each configuration by `checkEndpointUrl`. */
 export interface SendTarget {
   /** `https://host[:port]`, lower case. */
   readonly origin: string;
@@ -32,7 +32,7 @@ export interface SendRequest {
   readonly clientCertificate?: EndpointCertificate | undefined;
 }
 
-/** Why no response came. Stable words: they are stored with attempts and shown to integrators. */
+/** Why no response came. These words must not change: they are stored with attempts and shown to integrators. */
 export const ERROR_CLASSES = [
   'DNS',
   'CONNECT',
@@ -45,49 +45,39 @@ export const ERROR_CLASSES = [
 ] as const;
 export type ErrorClass = (typeof ERROR_CLASSES)[number];
 
-/**
- * The final status line and headers came: the status decides, whatever becomes of the body after them
- * (it is not used). `cut` says that the body was longer than the limit, broke off,
- * or was still coming at the deadline.
- */
-export interface Responded {
+/** How a post ended, after `durationMs`. */
+export type SendResult = { readonly durationMs: number } & (
+  | Responded
+  /** No response, by a fault on the way or at the endpoint. Retryable. `code` is a short word such as `ECONNREFUSED`. */
+  | {
+      readonly kind: 'unreachable';
+      readonly error: Exclude<ErrorClass, 'ADDRESS_DENIED'>;
+      readonly code: string;
+    }
+  | Forbidden
+  /** Nothing was sent: `mayStart` returned false. */
+  | { readonly kind: 'withdrawn' }
+  /** Nothing was sent: it needed a new connection, and its tenant opens none while its handshakes rest for their CPU time. */
+  | { readonly kind: 'throttled' }
+);
+
+/** A final status line and headers came, so the status decides. The body is not used. */
+interface Responded {
   readonly kind: 'responded';
   readonly status: number;
-  /** The text of `Retry-After`, at most 64 characters, not yet parsed. */
+  /** The text of `Retry-After`, at most 64 characters, not parsed. */
   readonly retryAfter?: string;
   /** The text of `keptHeader`, at most 64 characters. */
   readonly kept?: string;
+  /** Whether the body was longer than the limit, broke off, or was still coming at the deadline. */
   readonly cut: boolean;
-  readonly durationMs: number;
 }
 
-/** No response: a fault on the way or at the endpoint. Retryable. `code` is a short word such as `ECONNREFUSED`. */
-export interface Unreachable {
-  readonly kind: 'unreachable';
-  readonly error: Exclude<ErrorClass, 'ADDRESS_DENIED'>;
-  readonly code: string;
-  readonly durationMs: number;
-}
-
-/** The name leads to an address that must never be connected to; nothing was sent. `reason` is for our own log only. */
-export interface Forbidden {
+/** The name leads to an address that must never be connected to, so nothing was sent. */
+interface Forbidden {
   readonly kind: 'forbidden';
   readonly error: 'ADDRESS_DENIED';
   readonly code: 'ADDRESS_DENIED';
+  /** For our own log only. */
   readonly reason: string;
-  readonly durationMs: number;
 }
-
-/** Nothing was sent: when there was a connection the caller did not want it any more. */
-export interface Withdrawn {
-  readonly kind: 'withdrawn';
-  readonly durationMs: number;
-}
-
-/** Nothing was sent: it needed a new connection, and those of its tenant rested for what they cost us in CPU time. */
-export interface Throttled {
-  readonly kind: 'throttled';
-  readonly durationMs: number;
-}
-
-export type SendResult = Responded | Unreachable | Forbidden | Withdrawn | Throttled;

@@ -2,10 +2,10 @@ import type { Socket } from 'node:net';
 import { SendFailure } from '../send-failure.js';
 
 const START = 'HTTP/1.';
-/** RFC 9112 §4, as far as the status. An upgrade (101) is neither: nobody asked for one. */
+/** Status lines (RFC 9112 §4) up to the status. An upgrade (101) is neither final nor interim, because none was requested. */
 const FINAL = /^HTTP\/1\.\d ([2-9]\d\d)(?!\d)/;
 const INTERIM = /^HTTP\/1\.\d 1(?!01)\d\d(?!\d)/;
-/** Bytes that tell whether a status line begins, and its status. */
+/** Bytes of a status line up to its status. */
 const STATUS_LINE_BYTES = 13;
 /** RFC 9112 §2.2: a recipient may take a line feed alone for the end of a line. */
 const HEAD_END = /\n\r?\n/;
@@ -62,7 +62,7 @@ export class FinalStatus {
     this.#line = '';
   }
 
-  /** Undefined until it came. Seldom asked for, so read only then. */
+  /** The final status; undefined until it came. Parsed at each read, because reads are rare. */
   get status(): number | undefined {
     const status = FINAL.exec(this.#line)?.[1];
     return status === undefined ? undefined : Number(status);

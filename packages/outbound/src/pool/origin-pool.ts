@@ -151,7 +151,7 @@ class OriginPool {
     const { connect, session, tenant, limits } = this.#ports;
     const socket = await connect(this.#url, session(), tenant);
     if (!socket.tls.writable) throw toConnectFailure({ code: 'ECONNRESET' });
-    const connection = new Connection(this.#url.origin, socket, limits, (gone) => this.#forget(gone));
+    const connection = new Connection(this.#url.origin, socket, limits, (ended) => this.#forget(ended));
     this.#connections.add(connection);
     return connection;
   }

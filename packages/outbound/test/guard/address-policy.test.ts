@@ -26,11 +26,11 @@ const classify = createAddressPolicy();
 
 describe('the address policy', () => {
   it.each(DENIED)('denies %s', (address) => {
-    expect(classify(address)).toMatchObject({ allowed: false });
+    expect(classify(address)).toEqual(expect.any(String));
   });
 
   it.each(ALLOWED)('allows %s', (address) => {
-    expect(classify(address)).toEqual({ allowed: true });
+    expect(classify(address)).toBeUndefined();
   });
 
   it.each([
@@ -44,14 +44,14 @@ describe('the address policy', () => {
     'fe80::1%eth0',
     '[::1]',
   ])('denies %j, which is no plain address', (address) => {
-    expect(classify(address)).toEqual({ allowed: false, reason: 'not an address' });
+    expect(classify(address)).toBe('not an address');
   });
 
   it('allows loopback with the switch, and nothing else with it', () => {
     const policy = createAddressPolicy({ allowLoopback: true });
-    for (const address of ['127.0.0.1', '127.255.255.255', '::1']) expect(policy(address).allowed).toBe(true);
+    for (const address of ['127.0.0.1', '127.255.255.255', '::1']) expect(policy(address)).toBeUndefined();
     const others = DENIED.filter((address) => !/^127\.|^(0*:)+0*1$/.test(address));
-    for (const address of others) expect(policy(address)).toMatchObject({ allowed: false });
+    for (const address of others) expect(policy(address)).toEqual(expect.any(String));
     expect(others.length).toBeGreaterThan(70);
   });
 
@@ -61,9 +61,9 @@ describe('the address policy', () => {
       deny: ['8.8.8.0/24', '2606:4700::/32', '1.1.1.1', '::1'],
     });
     for (const address of ['8.8.8.8', '2606:4700::1', '1.1.1.1', '::1', '::ffff:8.8.8.8']) {
-      expect(policy(address)).toMatchObject({ allowed: false });
+      expect(policy(address)).toEqual(expect.any(String));
     }
-    expect(policy('1.1.1.2')).toEqual({ allowed: true });
+    expect(policy('1.1.1.2')).toBeUndefined();
   });
 
   it.each(['10.0.0.0/33', 'example.com', '10.0.0.0/-1', '1.2.3.4/8/8', '', '::/129', '10.0.0.0/a'])(
@@ -78,10 +78,10 @@ describe("the operator's exceptions", () => {
   it('open exactly what they name', () => {
     const policy = createAddressPolicy({ allow: ['10.1.0.0/16', '192.168.7.7', 'fd12:3456::/32'] });
     for (const address of ['10.1.2.3', '192.168.7.7', 'fd12:3456::1']) {
-      expect(policy(address)).toEqual({ allowed: true });
+      expect(policy(address)).toBeUndefined();
     }
     for (const address of ['10.2.0.1', '192.168.7.8', 'fd13::1', '127.0.0.1', '169.254.169.254']) {
-      expect(policy(address)).toMatchObject({ allowed: false });
+      expect(policy(address)).toEqual(expect.any(String));
     }
   });
 
@@ -103,7 +103,7 @@ describe("the operator's exceptions", () => {
       '64:ff9b::a00:1',
       '2002:a00:1::',
     ]) {
-      expect(policy(address)).toMatchObject({ allowed: false });
+      expect(policy(address)).toEqual(expect.any(String));
     }
   });
 
@@ -113,19 +113,19 @@ describe("the operator's exceptions", () => {
       deny: ['10.9.0.0/16'],
     });
     for (const address of ['100.100.100.200', 'fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254', '10.9.1.1']) {
-      expect(policy(address)).toMatchObject({ allowed: false });
+      expect(policy(address)).toEqual(expect.any(String));
     }
-    expect(policy('10.8.1.1')).toEqual({ allowed: true });
+    expect(policy('10.8.1.1')).toBeUndefined();
   });
 });
 
 describe('the two checks', () => {
   const random = createRandom(11);
 
-  it('are both asked: each has the last word where it alone knows it', () => {
-    expect(classify('100.64.0.1')).toMatchObject({ reason: checkByRange('100.64.0.1') });
+  it('are both made, and either one alone denies an address', () => {
+    expect(classify('100.64.0.1')).toBe(checkByRange('100.64.0.1'));
     expect(checkByRange('100.64.0.1')).not.toBe(checkByBlocks('100.64.0.1', 'ipv4'));
-    expect(classify('168.63.129.16')).toMatchObject({ reason: 'cloud platform' });
+    expect(classify('168.63.129.16')).toBe('cloud platform');
   });
 
   it('deny every block of our table each for itself, so that one alone would do', () => {

@@ -2,7 +2,7 @@ import { sharedAuthority } from '@webhooks/testkit';
 import { openCaBundle } from '../../src/guard/ca-bundle.js';
 import { issueClient } from '../client-certificates.js';
 
-it('an extra authority file makes no certificate dear: the roots are not read again for each', async () => {
+it('an extra authority file costs no handshake the time to read all roots again', async () => {
   const [{ caFile }, client] = [await sharedAuthority(), await issueClient()];
   const costOf = (createContext: ReturnType<typeof openCaBundle>): number => {
     createContext(client);

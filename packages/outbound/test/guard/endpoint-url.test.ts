@@ -30,7 +30,8 @@ describe('checkEndpointUrl', () => {
     ['', `https://${'a'.repeat(63)}.com/`, `${'a'.repeat(63)}.com`],
     ['', 'https://exemplo.localhost.com/', 'exemplo.localhost.com'],
   ])('%s accepts %s', (_, text, host) => {
-    expect(checkEndpointUrl(text)).toMatchObject({ ok: true, url: text, host });
+    const check = checkEndpointUrl(text);
+    expect(check.ok && new URL(check.origin).hostname).toBe(host);
   });
 
   // The table of hostile cases, with its numbers.
@@ -162,15 +163,13 @@ describe('checkEndpointUrl', () => {
     expect(reasonOf(base.padEnd(2_049, 'a'))).toContain('longer');
   });
 
-  it('gives the same normalised form for two spellings of one endpoint, and keeps what was typed', () => {
+  it('gives the same normalised form for two spellings of one endpoint', () => {
     const one = checkEndpointUrl('HTTPS://Hook.Acme.com.br:443/a/../pix?q=A%2f');
     const two = checkEndpointUrl('https://hook.acme.com.br/pix?q=A%2f');
     expect(one).toMatchObject({
-      url: 'HTTPS://Hook.Acme.com.br:443/a/../pix?q=A%2f',
       normalized: 'https://hook.acme.com.br/pix?q=A%2f',
       origin: 'https://hook.acme.com.br',
       path: '/pix?q=A%2f',
-      port: 443,
     });
     expect(two).toMatchObject({ normalized: 'https://hook.acme.com.br/pix?q=A%2f' });
   });
@@ -187,7 +186,7 @@ describe('checkEndpointUrl', () => {
     it('lets localhost pass on ports from 1024, and nothing else', () => {
       expect(checkEndpointUrl('https://localhost:1024/hook', policy)).toMatchObject({
         ok: true,
-        port: 1_024,
+        origin: 'https://localhost:1024',
       });
       const others = [
         'https://localhost/hook',

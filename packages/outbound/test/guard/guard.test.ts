@@ -25,7 +25,7 @@ async function senderFor(options: SenderOptions): Promise<Sender> {
 const forbidden = { kind: 'forbidden', error: 'ADDRESS_DENIED', code: 'ADDRESS_DENIED' };
 
 describe('the guard', () => {
-  it('connects to the addresses of the answer, and asks for the certificate of the name', async () => {
+  it('connects to the addresses of the DNS answer, and checks the certificate of the name', async () => {
     const endpoint = await publicEndpoint();
     const asked: string[] = [];
     const resolve = (host: string): Promise<string[]> => {
@@ -74,7 +74,7 @@ describe('the guard', () => {
     expect(endpoint.stats().connections).toBe(0);
   });
 
-  it('asks again for each new connection, and refuses the second answer that turned private', async () => {
+  it('resolves again for each new connection, and refuses a second answer that became private', async () => {
     const endpoint = await publicEndpoint();
     endpoint.replyWith({ kind: 'status', status: 200, headers: { connection: 'close' } });
     const answers = ['127.0.0.1', '10.0.0.1'];
@@ -86,7 +86,7 @@ describe('the guard', () => {
     expect(endpoint.stats()).toMatchObject({ connections: 1, arrivals: 1 });
   });
 
-  it("keeps to the operator's list even on loopback", async () => {
+  it("applies the operator's list even to loopback", async () => {
     const endpoint = await rig.endpoint();
     const sender = await senderFor({ addresses: { allowLoopback: true, deny: ['127.0.0.0/8', '::1'] } });
     expect(await post(sender, endpoint.origin)).toMatchObject({ ...forbidden, reason: 'operator list' });
@@ -137,7 +137,7 @@ describe('the guard', () => {
     }
   });
 
-  it('opens nothing for an answer of DNS that comes too late', async () => {
+  it('opens no connection for a DNS answer that comes too late', async () => {
     const endpoint = await publicEndpoint();
     const answered = Promise.withResolvers<string[]>();
     const sender = await senderFor({

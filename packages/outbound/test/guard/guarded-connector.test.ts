@@ -11,13 +11,11 @@ afterAll(() => budget.close());
 /** Everything is allowed; each name has these addresses. */
 const connectTo = (...addresses: readonly string[]) =>
   createGuardedConnect({
-    allowAddress: () => ({ allowed: true }),
+    refusalOf: () => undefined,
     resolve: () => Promise.resolve(addresses),
     secureContext: createSecureContext(),
     handshakeBytes: 65_536,
     connectTimeoutMs: 2_000,
-    onOpen: () => undefined,
-    onClose: () => undefined,
   })(new URL('https://hook.acme.com.br'), { session: undefined }, budget.of('acme'));
 
 describe('an address that the system refuses at once', () => {

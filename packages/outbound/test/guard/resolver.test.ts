@@ -30,7 +30,7 @@ const V6 = '2804:14d:0:0:0:0:0:1';
 const none: NameReply = { rcode: 'ok' };
 
 describe('createResolver', () => {
-  it('gives the addresses of both families, and asks for the absolute name alone', async () => {
+  it('gives the addresses of both families, and queries the absolute name only', async () => {
     const server = await nameServer((_, type) => ({
       rcode: 'ok',
       addresses: [type === 'A' ? '200.147.3.1' : V6],
@@ -40,7 +40,7 @@ describe('createResolver', () => {
     expect(new Set(server.asked)).toEqual(new Set(['hook.acme.com.br']));
   });
 
-  it('is content with one family', async () => {
+  it('gives the addresses of one family when the other has none', async () => {
     const server = await nameServer((_, type) =>
       type === 'A' ? { rcode: 'ok', addresses: ['200.147.3.1'] } : none,
     );
@@ -56,7 +56,7 @@ describe('createResolver', () => {
     expect(performance.now() - before).toBeLessThan(700);
   });
 
-  it('asks once for all who ask at the same time, and anew for whoever asks later', async () => {
+  it('sends one query for all simultaneous callers, and a new one for later callers', async () => {
     let last = 0;
     const server = await nameServer((_, type) =>
       type === 'A' ? { rcode: 'ok', addresses: [`200.147.3.${(last += 1)}`] } : none,
@@ -78,7 +78,7 @@ describe('createResolver', () => {
     expect(await resolve('hook.acme.com.br')).toEqual(['200.147.3.2']);
   });
 
-  it('keeps no failure: a name that flaps is there again with the next question', async () => {
+  it('keeps no failure, so that a name that returns is found by the next query', async () => {
     const replies: NameReply[] = [{ rcode: 'servfail' }, { rcode: 'ok', addresses: ['200.147.3.1'] }];
     const server = await nameServer((_, type) => (type === 'A' ? (replies.shift() ?? none) : none));
     const resolve = createResolver({ file: named(server), tries: 1 });
@@ -86,7 +86,7 @@ describe('createResolver', () => {
     expect(await resolve('hook.acme.com.br')).toEqual(['200.147.3.1']);
   });
 
-  it('follows an alias to its address, which is what is judged', async () => {
+  it('follows an alias to its address, which is judged', async () => {
     const alias = 'x.internal';
     const server = await nameServer((_, type) =>
       type === 'A' ? { rcode: 'ok', addresses: ['10.0.0.7'], alias } : none,
@@ -108,7 +108,7 @@ describe('createResolver', () => {
     await expect(resolve('ip6-localhost')).rejects.toMatchObject({ errorClass: 'DNS' });
   });
 
-  it('asks the next server when one is silent', async () => {
+  it('queries the next server when one does not answer', async () => {
     const silent = await nameServer(() => 'silence');
     const server = await nameServer((_, type) =>
       type === 'A' ? { rcode: 'ok', addresses: ['200.147.3.1'] } : none,
@@ -121,7 +121,7 @@ describe('createResolver', () => {
     ['an unknown name', { rcode: 'nxdomain' }, /ENOTFOUND/],
     ['a failing server', { rcode: 'servfail' }, /ESERVFAIL/],
     ['a name without addresses', none, /ENODATA/],
-    ['a server that is silent whatever it is asked', 'silence', /NAME_SERVERS_SILENT/],
+    ['a server that answers no query', 'silence', /NAME_SERVERS_UNREACHABLE/],
   ])('says DNS for %s', async (_, reply, code) => {
     const server = await nameServer(() => reply);
     const resolve = createResolver({ file: named(server), timeoutMs: 100, tries: 1 });
@@ -131,7 +131,7 @@ describe('createResolver', () => {
     });
   });
 
-  it('asks the new servers when the file names others, and keeps the old ones while it is away', async () => {
+  it('queries the new servers when the file names others, and the old ones while it is missing', async () => {
     const addresses = (address: string) => (): NameReply => ({ rcode: 'ok', addresses: [address] });
     const old = await nameServer((_, type) => (type === 'A' ? addresses('200.147.3.1')() : none));
     const next = await nameServer((_, type) => (type === 'A' ? addresses('200.147.3.2')() : none));
@@ -144,12 +144,12 @@ describe('createResolver', () => {
     expect(await resolve('hook.acme.com.br')).toEqual(['200.147.3.2']);
   });
 
-  it('makes an attempt our own fault while no server answers anything', async () => {
+  it('makes an attempt our own fault while no name server answers', async () => {
     const server = await nameServer(() => 'silence');
     const sender = createSender({ resolve: createResolver({ file: named(server), timeoutMs: 100 }) });
     const target = { origin: 'https://hook.acme.com.br', path: '/' };
     const post = sender.post({ tenantId: 'acme', target, headers: [], body: BODY });
-    await expect(post).rejects.toMatchObject({ reasonCode: 'NAME_SERVERS_SILENT' });
+    await expect(post).rejects.toMatchObject({ reasonCode: 'NAME_SERVERS_UNREACHABLE' });
     await sender.close();
   });
 
@@ -173,7 +173,7 @@ describe('createResolver', () => {
     await sender.close();
   });
 
-  it('that failed once costs the handshakes that shared the question, not all who wait', async () => {
+  it('fails only the handshakes that shared a failed query, not all waiting attempts', async () => {
     let asked = 0;
     const server = await nameServer((_, type) => {
       if (type !== 'A') return none;

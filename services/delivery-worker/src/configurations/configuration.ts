@@ -14,28 +14,19 @@ import type {
   DeliveryPolicy,
   EventType,
   Keyring,
-  PolicySecrets,
   SealedSecret,
   UtcTime,
 } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
 import { prepareSecret, toEndpointCertificate } from '@webhooks/outbound';
-import type { EndpointCertificate, PreparedSecret } from '@webhooks/outbound';
+import type { PreparedSecret } from '@webhooks/outbound';
 import type { Logger } from '@webhooks/runtime';
 import type { EndpointTarget } from '../admission/endpoint-state.js';
-
-/** An endpoint's delivery policy, ready to apply. Undefined fields have the worker's default. */
-interface EndpointTerms extends Pick<DeliveryPolicy, 'format' | 'maxConcurrency' | 'certificateNotAfter'> {
-  readonly timeoutMs: number | undefined;
-  readonly delaysMs: readonly number[] | undefined;
-  readonly headers: PolicySecrets['headers'];
-  readonly clientCertificate: EndpointCertificate | undefined;
-}
 
 /**
  * Throws when no key opens a sealed value, or a delay or certificate is malformed. `key`: that of the configuration.
  */
-function openTerms(policy: DeliveryPolicy, keyring: Keyring, key: string): EndpointTerms {
+function openTerms(policy: DeliveryPolicy, keyring: Keyring, key: string) {
   const { timeoutMs, retryDelays, sealed, ...asTheyAre } = policy;
   const { headers, clientCertificate: pair } = openPolicySecrets(keyring, sealed, key);
   return {
@@ -47,31 +38,8 @@ function openTerms(policy: DeliveryPolicy, keyring: Keyring, key: string): Endpo
   };
 }
 
-/** A configuration as the worker uses it. */
-export interface Configuration {
-  readonly tenantId: string;
-  readonly ref: string;
-  readonly revision: number;
-  /** Undefined only when unreadable. */
-  readonly eventType: EventType | undefined;
-  readonly applicationId: string | undefined;
-  readonly enabled: boolean;
-  /** A newer version wrote it, and only `enabled` could be read. Its deliveries are deferred. */
-  readonly isUnreadable?: true;
-  /** Always the same object for one configuration. */
-  readonly target: EndpointTarget;
-  /** Undefined without a delivery policy. Throws when no key opens what is sealed in it. */
-  readonly terms: EndpointTerms | undefined;
-  /** When the endpoint's own client certificate ends. */
-  readonly certificateNotAfter?: UtcTime | undefined;
-  /**
-   * Secrets that sign at this moment, the newest first; none: deliveries are not signed. Throws when no key opens
-   * them.
-   */
-  signingSecrets(now: number): readonly PreparedSecret[];
-  /** The id of a key that its deliveries need now and `SECRETS_KEYS` lacks. */
-  missingKey(now: number): string | undefined;
-}
+/** An endpoint's delivery policy, ready to apply. Undefined fields have the worker's default. */
+type EndpointTerms = ReturnType<typeof openTerms>;
 
 /** One secret of a configuration, opened at its first use. */
 interface KeptSecret {
@@ -94,11 +62,14 @@ function targetOf(endpointUrl: string, policy: DeliveryPolicy | EndpointTerms | 
  * There may be a million configurations, and most never deliver from this worker. So each is one plain object without
  * closures. URL, policy and secrets are parsed at their first use.
  */
-class LazyConfiguration implements Configuration {
+class LazyConfiguration {
+  /** A newer version wrote it, and only `enabled` could be read. Its deliveries are deferred. */
+  declare readonly isUnreadable?: true;
   readonly tenantId: string;
   readonly ref: string;
   readonly revision: number;
-  readonly eventType: EventType;
+  /** Undefined only when unreadable. */
+  readonly eventType: EventType | undefined;
   readonly applicationId: string | undefined;
   readonly enabled: boolean;
   #endpoint: string | EndpointTarget;
@@ -119,24 +90,29 @@ class LazyConfiguration implements Configuration {
     this.#keyring = keyring;
   }
 
+  /** Always the same object for one configuration. */
   get target(): EndpointTarget {
     if (typeof this.#endpoint === 'string') this.#endpoint = targetOf(this.#endpoint, this.#policy);
     return this.#endpoint;
   }
 
+  /** Undefined without a delivery policy. Throws when no key opens what is sealed in it. */
   get terms(): EndpointTerms | undefined {
     if (this.#policy === undefined || 'delaysMs' in this.#policy) return this.#policy;
     return (this.#policy = openTerms(this.#policy, this.#keyring, configurationKey(this.tenantId, this.ref)));
   }
 
+  /** When the endpoint's own client certificate ends. */
   get certificateNotAfter(): UtcTime | undefined {
     return this.#policy?.certificateNotAfter;
   }
 
+  /** Secrets that sign at this moment, the newest first. Without any, deliveries are not signed. Throws when no key opens them. */
   signingSecrets(now: number): readonly PreparedSecret[] {
     return this.#secretsAt(now).map((kept) => this.#open(kept));
   }
 
+  /** The id of a key that its deliveries need now and `SECRETS_KEYS` lacks. */
   missingKey(now: number): string | undefined {
     const policy = this.#policy === undefined || 'delaysMs' in this.#policy ? undefined : this.#policy.sealed;
     const sealed = this.#secretsAt(now).map(({ secret }) =>
@@ -159,6 +135,9 @@ class LazyConfiguration implements Configuration {
   }
 }
 
+/** A configuration as the worker uses it. */
+export type Configuration = Pick<LazyConfiguration, keyof LazyConfiguration>;
+
 /** Its attempts throw, as with a secret that no key opens. So deliveries are deferred and no attempt is counted. */
 const toUnreadable = ({
   tenantId,
@@ -170,7 +149,7 @@ const toUnreadable = ({
   ...{ tenantId, ref, revision, enabled, applicationId: undefined, isUnreadable: true },
   eventType: EVENT_TYPES.find((known) => known === eventType),
   target: { origin: 'https://unreadable.invalid', path: '/' },
-  terms: undefined,
+  ...{ terms: undefined, certificateNotAfter: undefined },
   missingKey: () => undefined,
   signingSecrets: () => {
     throw new Error('the configuration record cannot be read; a newer worker can');

@@ -13,18 +13,16 @@ function outcomeFields(outcome: AttemptOutcome): Record<string, unknown> {
 }
 
 /** Fields of the log line of one attempt: no body, no URL, no secret. */
-const fieldsOf = ({ task, outcome, settlement }: Settled): Record<string, unknown> => ({
-  eventId: task.eventId,
-  deliveryId: task.deliveryId,
-  tenantId: task.tenantId,
-  ref: task.ref,
-  eventType: task.eventType,
-  attempt: task.attempt,
-  ...(outcome ? outcomeFields(outcome) : {}),
-  settlement: settlement.kind,
-  ...('reason' in settlement ? { reason: settlement.reason } : {}),
-  ...('dueAt' in settlement ? { nextAt: new Date(settlement.dueAt).toISOString() } : {}),
-});
+function fieldsOf({ task, outcome, settlement }: Settled): Record<string, unknown> {
+  const { eventId, deliveryId, tenantId, ref, eventType, attempt } = task;
+  return {
+    ...{ eventId, deliveryId, tenantId, ref, eventType, attempt },
+    ...(outcome ? outcomeFields(outcome) : {}),
+    settlement: settlement.kind,
+    ...('reason' in settlement ? { reason: settlement.reason } : {}),
+    ...('dueAt' in settlement ? { nextAt: new Date(settlement.dueAt).toISOString() } : {}),
+  };
+}
 
 /**
  * From when the delay counts, Unix milliseconds: from the time in Kafka. A task that was deferred before its first

@@ -14,12 +14,8 @@ const END_TO_END_SECONDS = [...SECONDS, 60, 600, 3_600, 36_000, 360_000];
 
 /** Counters and histograms of deliveries. */
 export function createMeters(registry: Registry) {
-  const seconds = <Label extends string>(
-    name: string,
-    help: string,
-    buckets: number[],
-    ...labelNames: Label[]
-  ) => new Histogram({ name, help, buckets, labelNames, registers: [registry] });
+  const seconds = (name: string, help: string, buckets: number[], ...labelNames: string[]) =>
+    new Histogram({ name, help, buckets, labelNames, registers: [registry] });
   const read = 'Records read from payments.events, by what becomes of them';
   const events = addCounter(registry, 'webhook_events_total', read, 'result');
   const attempts = addCounter(registry, 'webhook_attempts_total', 'Attempts, by outcome class', 'outcome');

@@ -1,7 +1,7 @@
 import { renderBacenCallback, toComparedName } from '@webhooks/contracts';
 import type { AttemptEntry, DeliveryTask } from '@webhooks/contracts';
 import { signStandardWebhooks, signVendor } from '@webhooks/outbound';
-import type { Sender, SendResult, Throttled, Withdrawn } from '@webhooks/outbound';
+import type { Sender, SendResult } from '@webhooks/outbound';
 import type { Configuration } from '../configurations/configuration.js';
 
 /** The outcome of an attempt. An endpoint's failure is a value; only our own failure is thrown. */
@@ -26,7 +26,7 @@ export const failureFields = (outcome: AttemptOutcome): Pick<AttemptEntry, 'stat
 export const classOf = (outcome: AttemptOutcome): string =>
   'status' in outcome ? `${Math.floor(outcome.status / 100)}xx` : outcome.error;
 
-export function toOutcome(result: Exclude<SendResult, Withdrawn | Throttled>): AttemptOutcome {
+export function toOutcome(result: Exclude<SendResult, { kind: 'withdrawn' | 'throttled' }>): AttemptOutcome {
   const { durationMs } = result;
   if (result.kind === 'unreachable')
     return { kind: 'unreachable', error: result.error, code: result.code, durationMs };

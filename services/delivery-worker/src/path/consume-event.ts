@@ -14,15 +14,14 @@ export type EventResult =
   | { readonly deliveries: number }
   /** The tenant has no configuration, enabled or not. */
   | { readonly unconfiguredTenantId: string }
-  | {
-      readonly rejected: RecordOriginNumbers & {
-        readonly reason: string;
-        readonly property?: string;
-        readonly detail?: string;
-      };
-    };
+  | { readonly rejected: Rejection };
 
-type RecordOriginNumbers = Pick<KafkaRecord, 'topic' | 'partition' | 'offset'>;
+interface Rejection extends Pick<KafkaRecord, 'topic' | 'partition' | 'offset'> {
+  readonly reason: string;
+  /** The first violation. */
+  readonly property?: string | undefined;
+  readonly detail?: string | undefined;
+}
 
 export interface ConsumeEventPorts {
   readonly cache: ConfigurationCache;
@@ -83,16 +82,8 @@ export async function refuseEvent(
 ): Promise<void> {
   await ports.reject(record, why);
   const { topic, partition, offset } = record;
-  const [first] = why.violations;
-  ports.observe({
-    rejected: {
-      reason: why.reason,
-      topic,
-      partition,
-      offset,
-      ...(first ? { property: first.property, detail: first.reason } : {}),
-    },
-  });
+  const [{ property, reason: detail } = {}] = why.violations;
+  ports.observe({ rejected: { reason: why.reason, topic, partition, offset, property, detail } });
 }
 
 /**

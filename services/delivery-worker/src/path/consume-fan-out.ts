@@ -14,15 +14,7 @@ interface ConsumeFanOutPorts extends Pick<ConsumeTaskPorts, 'publish' | 'damaged
   readonly cache: ConfigurationCache;
   readonly attemptLog: AttemptLog;
   readonly deliver: (task: DeliveryTask, source: RecordOrigin) => Promise<unknown>;
-  readonly turns: Turns;
-}
-
-/** Decides whose slice begins next. */
-interface Turns {
-  /** Runs the work in its tenant's turn. */
-  readonly take: (tenantId: string, work: () => Promise<void>) => Promise<void>;
-  /** Whether the tenant's waiting fan-outs use up its share. */
-  readonly isOverShare: (tenantId: string) => boolean;
+  readonly turns: ReturnType<typeof createSliceTurns>;
 }
 
 /** Delivers the next slice of an event's webhooks, sorted by `ref`. The rest is published once these are settled. */
@@ -55,11 +47,13 @@ const SLICES_OF_TENANT = 4;
 const SHARE = 1 / 8;
 
 /** Runs slices of tenants side by side, a few of each tenant at once. `maxWaiting`: fan-outs that may wait. */
-export function createSliceTurns(maxSlices: number, maxWaiting: number): Turns {
+export function createSliceTurns(maxSlices: number, maxWaiting: number) {
   const all = pLimit(Math.max(1, Math.floor(maxSlices)));
   const limits = new LRUCache({ max: maxWaiting, memoMethod: () => pLimit(SLICES_OF_TENANT) });
   return {
-    isOverShare: (tenantId) => limits.memo(tenantId).pendingCount >= SHARE * maxWaiting,
-    take: (tenantId, work) => limits.memo(tenantId)(() => all(work)),
+    /** Whether the tenant's waiting fan-outs use up its share. */
+    isOverShare: (tenantId: string): boolean => limits.memo(tenantId).pendingCount >= SHARE * maxWaiting,
+    /** Runs the work in its tenant's turn. */
+    take: (tenantId: string, work: () => Promise<void>) => limits.memo(tenantId)(() => all(work)),
   };
 }

@@ -74,18 +74,10 @@ function publishDead(publish: PublishWithRetry, settled: Settled, reason: string
 }
 
 /** Fields of every entry. */
-const baseEntry = ({ task, source, at }: Settled) => ({
-  deliveryId: task.deliveryId,
-  cycle: task.cycle,
-  eventId: task.eventId,
-  eventType: task.eventType,
-  tenantId: task.tenantId,
-  ref: task.ref,
-  revision: task.revision,
-  attempt: task.attempt,
-  at,
-  source,
-});
+function baseEntry({ task, source, at }: Settled) {
+  const { deliveryId, cycle, eventId, eventType, tenantId, ref, revision, attempt } = task;
+  return { deliveryId, cycle, eventId, eventType, tenantId, ref, revision, attempt, at, source };
+}
 
 const attemptEntry = (settled: Settled, outcome: AttemptOutcome): AttemptLogEntry => ({
   kind: 'attempt',

@@ -3,12 +3,6 @@ import { encodeAttemptPack, MAX_PACK_ENTRIES, TOPICS } from '@webhooks/contracts
 import type { PackEntry } from '@webhooks/contracts';
 import type { PublishWithRetry } from './publisher.js';
 
-/** Reports attempts to `webhooks.attempts`, in packs. */
-export interface AttemptLog {
-  /** Resolves when Kafka acknowledged the pack with this entry. */
-  append(entry: PackEntry): Promise<void>;
-}
-
 interface Pack extends PromiseWithResolvers<undefined> {
   readonly entries: PackEntry[];
   readonly timer: NodeJS.Timeout;
@@ -25,7 +19,7 @@ const publishPack = async (
  * Collects entries for `lingerMs` (default 20), at most 256, and sends them as one record. So an attempt costs a
  * share of a message.
  */
-export function createAttemptLog(publish: PublishWithRetry, lingerMs = 20): AttemptLog {
+export function createAttemptLog(publish: PublishWithRetry, lingerMs = 20) {
   let open: Pack | undefined;
   let packs = 0;
   const writer = randomBytes(4).toString('hex');
@@ -42,7 +36,8 @@ export function createAttemptLog(publish: PublishWithRetry, lingerMs = 20): Atte
     return pack;
   };
   return {
-    append: (entry) => {
+    /** Resolves when Kafka acknowledged the pack with this entry. */
+    append: (entry: PackEntry): Promise<void> => {
       const pack = (open ??= openPack());
       pack.entries.push(entry);
       if (pack.entries.length >= MAX_PACK_ENTRIES) send(pack);
@@ -50,3 +45,6 @@ export function createAttemptLog(publish: PublishWithRetry, lingerMs = 20): Atte
     },
   };
 }
+
+/** Reports attempts to `webhooks.attempts`, in packs. */
+export type AttemptLog = ReturnType<typeof createAttemptLog>;

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { KafkaRecord } from '@webhooks/kafka';
 
 /** Below the 4 MiB of the smallest topic that takes copies, with room for headers. */
@@ -6,18 +6,10 @@ const MAX_VALUE_BYTES = 3 * 1_048_576;
 const MAX_KEY_BYTES = 16_384;
 const MAX_HEADER_BYTES = 65_536;
 
-export interface BoundedCopy {
-  readonly key: Buffer | string;
-  readonly value: Buffer | null;
-  /** The original headers as far as they fit, and a note of what was cut. */
-  readonly headers: Readonly<Record<string, string | Buffer>>;
-}
-
-const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
-
-const cutNote = (name: string, bytes: Buffer): Record<string, string> => ({
-  [`original-${name}-size`]: String(bytes.byteLength),
-  [`original-${name}-sha256`]: sha256(bytes),
+/** Headers with the size and the SHA-256 of bytes that were cut. */
+export const cutNote = (name: string, bytes: Buffer): Record<string, string> => ({
+  [`${name}-size`]: String(bytes.byteLength),
+  [`${name}-sha256`]: hash('sha256', bytes),
 });
 
 function smallHeaders(headers: KafkaRecord['headers']): Record<string, Buffer> {
@@ -31,22 +23,24 @@ function smallHeaders(headers: KafkaRecord['headers']): Record<string, Buffer> {
   return kept;
 }
 
-const cutKey = ({ key, partition, offset }: KafkaRecord): Pick<BoundedCopy, 'key' | 'headers'> => {
+function cutKey({ key, partition, offset }: KafkaRecord) {
   const place = `${partition}/${offset}`;
   if (key === null) return { key: place, headers: {} };
-  return key.byteLength > MAX_KEY_BYTES ? { key: place, headers: cutNote('key', key) } : { key, headers: {} };
-};
+  return key.byteLength > MAX_KEY_BYTES
+    ? { key: place, headers: cutNote('original-key', key) }
+    : { key, headers: {} };
+}
 
-function cutValue({ value }: KafkaRecord, maxBytes: number): Pick<BoundedCopy, 'value' | 'headers'> {
+function cutValue({ value }: KafkaRecord, maxBytes: number) {
   if (value === null || value.byteLength <= maxBytes) return { value, headers: {} };
-  return { value: value.subarray(0, maxBytes), headers: cutNote('value', value) };
+  return { value: value.subarray(0, maxBytes), headers: cutNote('original-value', value) };
 }
 
 /**
- * A copy of a record that other topics accept. What is too large is cut, and its size and SHA-256 are kept. A record
- * that no topic accepts would be published for ever.
+ * A copy of a record that other topics accept, with as many of its headers as fit. What is too large is cut, and headers note its size
+ * and SHA-256. A record that no topic accepts would be published for ever.
  */
-export function boundedCopy(record: KafkaRecord, maxValueBytes = MAX_VALUE_BYTES): BoundedCopy {
+export function boundedCopy(record: KafkaRecord, maxValueBytes = MAX_VALUE_BYTES) {
   const { key, headers: ofKey } = cutKey(record);
   const { value, headers: ofValue } = cutValue(record, maxValueBytes);
   return { key, value, headers: { ...smallHeaders(record.headers), ...ofKey, ...ofValue } };

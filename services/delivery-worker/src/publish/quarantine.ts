@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import { TOPICS } from '@webhooks/contracts';
 import type { Violation } from '@webhooks/contracts';
 import type { KafkaRecord, OnPoison } from '@webhooks/kafka';
 import type { Logger } from '@webhooks/runtime';
-import { boundedCopy } from './bounded-copy.js';
+import { boundedCopy, cutNote } from './bounded-copy.js';
 import { isLastingFault } from './publisher.js';
 import type { PublishWithRetry } from './publisher.js';
 
@@ -88,14 +87,6 @@ export function createQuarantine({ keep, log, budget }: QuarantineOptions): OnPo
 const MAX_ORIGINAL_BYTES = 15 * 1_048_576;
 const MAX_DETAIL_CHARACTERS = 1_000;
 
-const sizeHeaders = (original: Buffer | null): Record<string, string> =>
-  original === null
-    ? {}
-    : {
-        'original-size': String(original.byteLength),
-        'original-sha256': createHash('sha256').update(original).digest('hex'),
-      };
-
 /**
  * Writes a record that is no event to `payments.events.rejected`: reason and place in headers, the original bytes as
  * value.
@@ -106,7 +97,6 @@ export function rejectRecord(
   publish: PublishWithRetry,
 ): Promise<void> {
   const { key, value } = boundedCopy(record, MAX_ORIGINAL_BYTES);
-  const isCut = value !== null && value.byteLength !== record.value?.byteLength;
   const detail = why.violations.map(({ property, reason }) => `${property} ${reason}`.trim()).join('; ');
   return publish({
     topic: TOPICS.rejected,
@@ -119,7 +109,7 @@ export function rejectRecord(
       'origin-partition': String(record.partition),
       'origin-offset': String(record.offset),
       'origin-timestamp': String(record.timestamp),
-      ...(isCut ? sizeHeaders(record.value) : {}),
+      ...(record.value === null || value === record.value ? {} : cutNote('original', record.value)),
     },
   });
 }

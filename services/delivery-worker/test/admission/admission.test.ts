@@ -69,7 +69,7 @@ function openRig(over: Partial<AdmissionRules> = {}) {
 }
 
 describe('an endpoint whose policy bounds its attempts at once', () => {
-  it('has no more than it says, and follows a changed policy', async () => {
+  it('has no more than its policy allows, and follows a changed policy', async () => {
     const { admission, admit, permit } = openRig();
     const held = permit({ maxConcurrency: 1 });
     const waiting = [admit({ maxConcurrency: 1 }), admit({ maxConcurrency: 3 })];
@@ -102,7 +102,7 @@ describe('while the breaker is open', () => {
     expect(first).toBeLessThan(40 * SECOND);
   });
 
-  it('the first that is deferred begins a pause, and the next one when that is over', () => {
+  it('the first deferral begins a pause, and so does the first one after that pause', () => {
     const { admit, breakDown, advance } = openRig();
     breakDown();
     const begin = () =>
@@ -156,7 +156,7 @@ describe('while the breaker is open', () => {
     permit({ path: '/new' });
   });
 
-  it('what waits in memory when it opens is deferred', async () => {
+  it('deliveries that wait in memory when it opens are deferred', async () => {
     const { admission, admit, permit } = openRig({ endpointConcurrency: 1 });
     let held = permit();
     const waiting = Array.from({ length: 11 }, () => admit());
@@ -201,7 +201,7 @@ it('tenants take turns when slots are rare, then their endpoints', async () => {
   expect(order).toEqual(['b1', 's1', 'b2', 'b1']);
 });
 
-it('the live topics wait while the memory is full, and are told when it is not', () => {
+it('the live topics are not read while the memory is full, and continue when it is not', () => {
   const { admission, admit, permit } = openRig({ queueLimit: 2, endpointConcurrency: 1 });
   const held = permit();
   let wasFree = false;
@@ -213,7 +213,7 @@ it('the live topics wait while the memory is full, and are told when it is not',
   expect(wasFree).toBe(true);
 });
 
-it('while it drains, only an endpoint known to be fast is attempted, and last attempts', async () => {
+it('while it drains, only endpoints known to be fast get attempts, and last attempts are made', async () => {
   const { admission, admit, permit } = openRig();
   admission.release(permit({ ref: 'fast' }), OK);
   admission.release(permit({ ref: 'slow' }), { kind: 'succeeded', durationMs: 1_900 });

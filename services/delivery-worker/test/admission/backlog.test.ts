@@ -16,7 +16,7 @@ const MAX_DEFERRALS = 40;
 /** How they can be down. */
 const DOWN = Object.entries(BAD).filter(([how]) => how !== 'takes 9 s' && !how.startsWith('drips'));
 
-it('a hundred thousand that are deferred cost a few writes each, delay no neighbour, and fill no memory', async () => {
+it('a hundred thousand deferred deliveries cost a few writes each, delay no neighbour, and fill no memory', async () => {
   const simulation = new Simulation();
   const busy = targetOf('busy', answers(20));
   const beside = targetOf('beside', answers(5));

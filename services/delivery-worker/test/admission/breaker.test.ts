@@ -10,7 +10,7 @@ function openBreaker(): Breaker {
 }
 
 describe('a breaker', () => {
-  it('opens with the tenth failure in a row, and says so once', () => {
+  it('opens with the tenth failure in a row, and reports it once', () => {
     const breaker = new Breaker(RULES);
     const opened = Array.from({ length: 12 }, () => breaker.failed(0, undefined));
     expect(opened.indexOf(true)).toBe(9);
@@ -53,7 +53,7 @@ describe('a breaker', () => {
     expect(pauses).toEqual([60, 120, 240, 480, 600, 600]);
   });
 
-  it('is not moved by what was under way when it opened', () => {
+  it('ignores attempts that were under way when it opened', () => {
     const breaker = openBreaker();
     expect(breaker.failed(9_000, undefined)).toBe(false);
     expect(breaker.probeAt).toBe(30_000);

@@ -21,14 +21,14 @@ it('ends at once when nothing is under way', async () => {
   expect(given.seen()).toEqual({ looks: 1, drained: 1 });
 });
 
-it('waits until what is under way has shown whether it is slow', async () => {
+it('waits until it is known which attempts are slow', async () => {
   const given = ports([20]);
   const startedAt = performance.now();
   await drain(given.admission, given.oldestAttemptMs, given.deadlineMs);
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(999);
 });
 
-it('waits until the oldest attempt is a young one', async () => {
+it('waits until the oldest attempt is a recent one', async () => {
   const slow = Array.from({ length: 60 }, () => 9_000);
   const given = ports([...slow, 20]);
   await drain(given.admission, given.oldestAttemptMs, given.deadlineMs);

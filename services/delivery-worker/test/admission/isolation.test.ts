@@ -77,7 +77,7 @@ describe('one endpoint that is sent more than it takes', () => {
     },
   );
 
-  it('in a burst, and alone, is read at its pace: less than 2 % of it takes a detour', async () => {
+  it('in a burst, and alone, is read at its pace: less than 2 % is deferred', async () => {
     const simulation = new Simulation();
     let attempts = 0;
     const handshakesMs = 100;
@@ -132,7 +132,7 @@ it('our own pauses of 300 ms defer nothing, and delay by no more than themselves
   expect(delayMs(simulation, targets, 100)).toBeLessThan(300 + 300 + UNNOTICED_MS);
 });
 
-it('of a hundred tenants one that brings 90 % delays no other, and gets all the same', async () => {
+it('one of a hundred tenants that brings 90 % of the events delays no other, and gets all of its own', async () => {
   const simulation = new Simulation();
   const big: readonly Target[] = Array.from({ length: 20 }, (_, index) =>
     targetOf(`big-${index}`, answers(200), 'big'),
@@ -147,7 +147,7 @@ it('of a hundred tenants one that brings 90 % delays no other, and gets all the 
   expect(simulation.lastDelivery()).toBeLessThan(1.5 * ((18_000 * 200) / 512));
 });
 
-it('an endpoint that takes 2 s, and is sent no more than it takes, gets all of it without a detour', async () => {
+it('an endpoint that takes 2 s, and gets no more than it can take, has no delivery deferred', async () => {
   const simulation = new Simulation();
   const slow = targetOf('slow', answers(2_000));
   simulation.send([slow], 6, { until: SECOND * 5 });
@@ -166,7 +166,7 @@ it('a request that hangs says nothing about the next burst', async () => {
   expect(delayMs(simulation, [bursts], 90)).toBeLessThan(UNNOTICED_MS);
 });
 
-it('while more comes than the worker can do, what failed once gets its turn beside new events', async () => {
+it('while the worker is overloaded, retries get their turn beside new events', async () => {
   const simulation = new Simulation({ maxAttempts: 32 });
   let attempts = 0;
   const targets = Array.from({ length: 10 }, (_, index) =>
