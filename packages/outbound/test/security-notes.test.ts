@@ -27,7 +27,7 @@ async function namedSender(resolve: Resolve, options: SenderOptions = {}): Promi
   return rig.plainSender({ extraCaFile: caFile, resolve, ...options });
 }
 
-/** An answer that is one thing when it is judged, and another when it is connected to. */
+/** A DNS answer with one address when it is judged and another when it is connected to. */
 function shifting(judged: string, connectedTo: string): Resolve {
   const answer = [judged];
   answer.map = <T>(use: (address: string, index: number, all: string[]) => T): T[] => [
@@ -198,7 +198,7 @@ describe('a connection cut at each byte of a response', () => {
   ];
 
   it.each(answers)(
-    '%s is no answer before the end of its headers, and one after it',
+    '%s is no response before the end of its headers, and one after it',
     async (_, head, body) => {
       const endpoint = await rig.endpoint();
       const sender = rig.sender(endpoint);

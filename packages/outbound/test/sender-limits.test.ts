@@ -1,5 +1,5 @@
 import { eventually } from '@webhooks/testkit';
-import type { Answer, CutStage } from '@webhooks/testkit';
+import type { Reply, CutStage } from '@webhooks/testkit';
 import { gzipSync } from 'node:zlib';
 import type { SendResult } from '../src/index.js';
 import { post, Rig } from './rig.js';
@@ -7,7 +7,7 @@ import { post, Rig } from './rig.js';
 const rig = new Rig();
 afterEach(() => rig.close());
 
-/** Long enough for a connection, its TLS and the head of an answer on a machine that is full. */
+/** Long enough for a connection, its TLS and the head of a response on a machine that is full. */
 const DEADLINE_MS = 1_500;
 /** How much later than a plain timer of this process, which a loaded machine may itself fire late. */
 const LATE_MS = 250;
@@ -19,7 +19,7 @@ function timePlainTimer(delayMs = DEADLINE_MS): Promise<number> {
 }
 
 /** Posts to an endpoint that answers so; the attempt must have ended at the deadline. */
-async function postUntilDeadline(reply: Answer): Promise<SendResult> {
+async function postUntilDeadline(reply: Reply): Promise<SendResult> {
   const endpoint = await rig.endpoint({ reply });
   const sender = rig.sender(endpoint, { attemptTimeoutMs: DEADLINE_MS });
   const [result, plainMs] = await Promise.all([post(sender, endpoint.origin), timePlainTimer()]);
@@ -44,16 +44,16 @@ describe('the deadline of an attempt', () => {
     expect(await sender.post({ ...request, timeoutMs })).toMatchObject(outcome);
   });
 
-  it.each<[string, Answer]>([
+  it.each<[string, Reply]>([
     ['that never answers', { kind: 'hang' }],
     ['that drips its headers', { kind: 'drip-headers', everyMs: 20 }],
-    ['that begins an answer and falls silent', { kind: 'raw', bytes: 'HTTP/1.1 200 OK\r\nx-a: 1\r\n' }],
+    ['that begins a response and falls silent', { kind: 'raw', bytes: 'HTTP/1.1 200 OK\r\nx-a: 1\r\n' }],
     [
-      'that sends its one informational answer and no other',
+      'that sends one informational response and no other',
       { kind: 'raw', bytes: 'HTTP/1.1 103 Early\r\n\r\n' },
     ],
-  ])('holds for an endpoint %s', async (_, answer) => {
-    expect(await postUntilDeadline(answer)).toMatchObject(timedOut);
+  ])('holds for an endpoint %s', async (_, reply) => {
+    expect(await postUntilDeadline(reply)).toMatchObject(timedOut);
   });
 
   it.each([200, 500])('holds for a body that drips after a %d, whose status counts', async (status) => {
@@ -207,7 +207,7 @@ describe('the limits of a response', () => {
 });
 
 describe('a connection that breaks', () => {
-  const stages: CutStage[] = ['before-answer', 'in-headers'];
+  const stages: CutStage[] = ['before-response', 'in-headers'];
 
   it.each(stages.flatMap((stage) => [[stage, 'reset'] as const, [stage, 'end'] as const]))(
     '%s by %s is a failure of the socket',

@@ -39,7 +39,7 @@ function readUrlPolicy(settings: SettingsReader, { addresses }: SenderSettings):
   return {
     allowedPorts: settings.parsed('ENDPOINT_PORTS', DEFAULT_PORTS, parsePortRanges) ?? [],
     ownHosts: settings.list('OWN_HOSTS', []),
-    allowLocalhost: addresses.allowLoopback === true,
+    allowLocalhost: addresses.allowLoopback,
   };
 }
 

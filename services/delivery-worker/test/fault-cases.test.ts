@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { TOPICS } from '@webhooks/contracts';
 import type { ConfigurationRecord, PaymentEvent } from '@webhooks/contracts';
 import { buildEvent, eventually, randomName, startEndpoint } from '@webhooks/testkit';
-import type { Answer, Endpoint } from '@webhooks/testkit';
+import type { Reply, Endpoint } from '@webhooks/testkit';
 import { WAIT, eventFor, openRig } from './rig.js';
 import type { Rig } from './rig.js';
 import type { SeenRecord } from './start-worker.js';
@@ -117,9 +117,9 @@ function breakCodeAt(id: string): () => void {
 /** Sends some, to an endpoint that answers like this, and waits until each was answered 200. */
 async function sendUntilDelivered(
   count: number,
-  reply: (nth: number) => number | Answer,
+  reply: (nth: number) => number | Reply,
 ): Promise<{ readonly endpoint: Endpoint; readonly configuration: ConfigurationRecord }> {
-  const endpoint = await startEndpoint({ reply: (_, nth) => answer(nth) });
+  const endpoint = await startEndpoint({ reply: (_, nth) => reply(nth) });
   const configuration = await rig.register(endpoint);
   await rig.bench.sendAll(Array.from({ length: count }, () => eventFor(configuration)));
   const delivered = () => rig.story(configuration.ref).filter((line) => line.endsWith(' 200'));
@@ -136,7 +136,7 @@ describe('a receiver', () => {
   });
 
   it('whose connection is cut between request and response gets the same id and bytes again', async () => {
-    const cut: Answer = { kind: 'cut', stage: 'before-response' };
+    const cut: Reply = { kind: 'cut', stage: 'before-response' };
     const { endpoint, configuration } = await sendUntilDelivered(1, (nth) => (nth < 3 ? cut : 200));
     expect(rig.story(configuration.ref)).toEqual(['1 SOCKET', '2 SOCKET', '3 200']);
     expect(endpoint.stats()).toMatchObject({ arrivals: 3, distinctIds: 1 });
