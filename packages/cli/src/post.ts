@@ -41,7 +41,7 @@ export async function post(
 }
 
 /** Why no response came: the code of Node's error, or `TIMEOUT`. */
-export function causeOf(error: unknown): string {
+export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError' || error.name === 'AbortError') return 'TIMEOUT';
   return 'code' in error && typeof error.code === 'string' ? error.code : error.message;

@@ -8,7 +8,7 @@ export { MAX_BODY_VALUES, jsonFault, mediaTypeOf, parseJsonText, readJson } from
 export { matching, oneOf, pageOf, readQuery, wholeNumber } from './request/read-query.js';
 export type { QueryParameter } from './request/read-query.js';
 export { serveApi } from './server/serve-api.js';
-export { BURST_SECONDS, readApiSettings, type ApiDefaults, type ApiSettings } from './server/settings.js';
+export { BURST_SECONDS, readApiSettings, type ApiDefaults, type ApiSettings } from './server/api-settings.js';
 export { createTenantLimiter, type RateLimit, type TenantLimiter } from './limits/tenant-limiter.js';
 export { createTokenVerifier, type TokenVerifier } from './token/token-verifier.js';
 export type { TokenVerifierOptions } from './token/token-verifier.js';

@@ -16,7 +16,7 @@ const codeOf = (error: Error): LogFields => {
   return typeof code === 'string' || typeof code === 'number' ? { code } : {};
 };
 
-const causeOf = (error: Error, depth: number): LogFields =>
+const causeFields = (error: Error, depth: number): LogFields =>
   error.cause === undefined || depth >= 5 ? {} : { cause: describe(error.cause, depth + 1) };
 
 function describe(error: unknown, depth: number): LogFields {
@@ -25,7 +25,7 @@ function describe(error: unknown, depth: number): LogFields {
   return {
     error: `${error.name}: ${error.message}`.slice(0, 500),
     ...codeOf(error),
-    ...causeOf(error, depth),
+    ...causeFields(error, depth),
   };
 }
 

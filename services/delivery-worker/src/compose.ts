@@ -42,7 +42,7 @@ const WAITING_FAN_OUTS = 10;
  * Deadline from the order to stop until nothing is under way; the sources get at least a third of it. Attempts with a
  * longer timeout (30 s at most) may exceed it. The next owner repeats what has not ended.
  */
-const DRAIN_MS = 15_000;
+const STOP_MS = 15_000;
 
 interface SourceParts extends DeliveryParts {
   readonly kafka: Kafka;
@@ -167,9 +167,9 @@ export async function composeDeliveryWorker(config: WorkerConfig, scope: Service
   const delivering = composeDeliver(config, parts, scope);
   const stops: SourceParts['stops'] = [];
   scope.onClose('sources', async ({ orderly }) => {
-    const endAt = performance.now() + DRAIN_MS;
+    const endAt = performance.now() + STOP_MS;
     if (orderly) await delivering.drain();
-    const leftMs = Math.max(endAt - performance.now(), DRAIN_MS / 3);
+    const leftMs = Math.max(endAt - performance.now(), STOP_MS / 3);
     await Promise.all(stops.map((stop) => stop(leftMs)));
   });
   watchRetention({ kafka, topics: READ_TOPICS, sources }, scope);

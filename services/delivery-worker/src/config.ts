@@ -3,14 +3,14 @@ import { readKafkaSettings } from '@webhooks/kafka';
 import { readSenderSettings, vendorSignatureHeader } from '@webhooks/outbound';
 import type { SettingsReader } from '@webhooks/runtime';
 import type { BreakerRules } from './admission/breaker.js';
-import { DEFAULT_DELAYS } from './path/decide.js';
+import { DEFAULT_RETRY_DELAYS } from './path/decide.js';
 import type { RetrySchedule } from './path/decide.js';
 
 const MIB = 1_048_576;
 
 /** A refused setting gives undefined and is reported with all others; the fallback is never used. */
 const readSchedule = (settings: SettingsReader): RetrySchedule => ({
-  delaysMs: settings.parsed('RETRY_DELAYS', DEFAULT_DELAYS, parseDelays) ?? [],
+  delaysMs: settings.parsed('RETRY_DELAYS', DEFAULT_RETRY_DELAYS, parseDelays) ?? [],
   jitter: settings.integer('RETRY_JITTER_PERCENT', 20, { max: 50 }) / 100,
   maxAgeMs: settings.parsed('DELIVERY_MAX_AGE', '8d', parseLongDuration) ?? 0,
   retryAfterMaxMs: settings.parsed('RETRY_AFTER_MAX', '1h', parseLongDuration) ?? 0,

@@ -1,6 +1,6 @@
 import { parseDelays } from '@webhooks/contracts';
 import type { AttemptOutcome } from '../src/path/attempt.js';
-import { decide, DEFAULT_DELAYS } from '../src/path/decide.js';
+import { decide, DEFAULT_RETRY_DELAYS } from '../src/path/decide.js';
 import type { Decision, Settlement } from '../src/path/decide.js';
 
 const NOW = Date.parse('2026-11-21T14:03:28.000Z');
@@ -9,7 +9,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const schedule = {
-  delaysMs: parseDelays(DEFAULT_DELAYS),
+  delaysMs: parseDelays(DEFAULT_RETRY_DELAYS),
   jitter: 0.2,
   maxAgeMs: 8 * DAY,
   retryAfterMaxMs: HOUR,
@@ -199,7 +199,7 @@ describe('the greatest age', () => {
 });
 
 it('the default schedule has 12 waits, about 76 h in all', () => {
-  const delaysMs = parseDelays(DEFAULT_DELAYS);
+  const delaysMs = parseDelays(DEFAULT_RETRY_DELAYS);
   expect(delaysMs).toHaveLength(12);
   const hours = delaysMs.reduce((sum, delay) => sum + delay, 0) / 3_600_000;
   expect(hours).toBeGreaterThan(75.5);

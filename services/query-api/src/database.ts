@@ -3,7 +3,7 @@ import { createRunQuery, openConnection, REQUEST_MS } from '@webhooks/mongodb';
 import type { MongodbSettings, RunQuery } from '@webhooks/mongodb';
 import type { ServiceScope } from '@webhooks/runtime';
 import type { Connection } from 'mongoose';
-import { deliveryModelOn, fanOutModelOn } from './delivery-log/delivery-model.js';
+import { deliveryModelOn, fanOutModelOn } from './delivery-log/delivery-documents.js';
 import type { Retention } from './documents.js';
 import { healthModelOn } from './endpoint-health/count-attempts.js';
 import { eventModelOn } from './payments/event-store.js';

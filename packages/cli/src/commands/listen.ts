@@ -4,7 +4,7 @@ import type { ArgumentsCamelCase, Argv, InferredOptionTypes } from 'yargs';
 import { EVENT_TYPES, isLoopback } from '../arguments.js';
 import { usage } from '../failure.js';
 import { dim, paint, plain, present } from '../output.js';
-import { causeOf, post, type Response, makeSecret, signedHeaders, VENDOR } from '../post.js';
+import { describeError, post, type Response, makeSecret, signedHeaders, VENDOR } from '../post.js';
 import { online, type Session } from '../session.js';
 
 /** Whether a fault passes. Then the same page is requested again. */
@@ -43,7 +43,7 @@ async function forward(
   body: string,
 ): Promise<Outcome> {
   if (url === undefined) return {};
-  return post(url, headers, body, false).catch((error: unknown) => ({ error: causeOf(error) }));
+  return post(url, headers, body, false).catch((error: unknown) => ({ error: describeError(error) }));
 }
 
 function outcomeText({ status, durationMs, error }: Outcome): string {

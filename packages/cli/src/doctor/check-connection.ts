@@ -2,7 +2,7 @@ import { Resolver } from 'node:dns/promises';
 import ipaddr from 'ipaddr.js';
 import { once } from 'node:events';
 import { connect, type ConnectionOptions } from 'node:tls';
-import { causeOf } from '../post.js';
+import { describeError } from '../post.js';
 
 /** The result of one check. */
 export interface Check {
@@ -113,6 +113,6 @@ export async function* checkTls(url: URL): AsyncGenerator<Check> {
     const [name, fix] = CERTIFICATE_FAULTS[refusal] ?? [refusal, OWN];
     yield refusal === '' ? ok('certificate', `valid until ${until}`) : fault('certificate', name, fix);
   } catch (error) {
-    yield await checkFailure(url, causeOf(error));
+    yield await checkFailure(url, describeError(error));
   }
 }

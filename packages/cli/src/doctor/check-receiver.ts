@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { makeEvent } from '../events.js';
-import { causeOf, post, type Response, makeSecret, signedHeaders } from '../post.js';
+import { describeError, post, type Response, makeSecret, signedHeaders } from '../post.js';
 import { fault, ok, type Check } from './check-connection.js';
 
 /** A test notification: a payment of one cent that never happened, with an id that says so. */
@@ -78,7 +78,7 @@ export async function* checkReceiver(
       yield checkRefusal('replay check', await send(secret, REPLAY_SECONDS), REPLAYED);
     }
   } catch (error) {
-    yield checkFailure(causeOf(error));
+    yield checkFailure(describeError(error));
     for (const check of ['signature check', 'replay check'])
       yield { check, state: 'skipped', found: 'no response that can be read' };
   }

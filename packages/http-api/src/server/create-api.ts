@@ -17,7 +17,7 @@ import {
   refuseRepeatedHeaders,
 } from '../request/read-body.js';
 import { readQuery } from '../request/read-query.js';
-import type { ApiSettings } from './settings.js';
+import type { ApiSettings } from './api-settings.js';
 import { createShedLog } from '../limits/shed.js';
 import { createTenantLimiter } from '../limits/tenant-limiter.js';
 import type { TokenVerifier } from '../token/token-verifier.js';

@@ -4,7 +4,7 @@ import type { ServiceScope } from '@webhooks/runtime';
 import { createApi } from './create-api.js';
 import { listen } from './listen.js';
 import type { Operation } from '../request/operation.js';
-import type { ApiSettings } from './settings.js';
+import type { ApiSettings } from './api-settings.js';
 import { createTokenVerifier } from '../token/token-verifier.js';
 
 const GRACE_MS = 15_000;

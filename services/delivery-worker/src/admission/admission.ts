@@ -90,7 +90,7 @@ export class Admission {
    * Begins the stop of the worker. From now on only fast endpoints are attempted, so that attempts under way end
    * soon.
    */
-  drain(): void {
+  beginDrain(): void {
     this.#draining = true;
     for (const endpoint of this.waiting.endpoints())
       if (!isFast(endpoint)) this.#deferQueue(endpoint, 'draining');
@@ -188,12 +188,12 @@ const isFast = ({ meanMs }: EndpointState): boolean => meanMs > 0 && meanMs < SO
  * `oldestAttemptMs`: age of the oldest attempt, 0 without any. `deadlineMs`: the longest attempt.
  */
 export async function drain(
-  admission: { drain(): void },
+  admission: { beginDrain(): void },
   oldestAttemptMs: () => number,
   deadlineMs: number,
 ): Promise<void> {
   const beganAt = performance.now();
-  admission.drain();
+  admission.beginDrain();
   const passedMs = (): number => performance.now() - beganAt;
   // After this time it is known which attempts are slow.
   const isBrief = (): boolean => passedMs() > SOONEST_MS && oldestAttemptMs() <= SOONEST_MS;

@@ -219,7 +219,7 @@ it('while it drains, only endpoints known to be fast get attempts, and last atte
   admission.release(permit({ ref: 'slow' }), { kind: 'succeeded', durationMs: 1_900 });
   for (let count = 0; count < 4; count += 1) permit({ ref: 'slow' });
   const waiting = admit({ ref: 'slow' });
-  admission.drain();
+  admission.beginDrain();
   expect(await waiting).toMatchObject({ kind: 'deferred', reason: 'draining' });
   permit({ ref: 'fast' });
   for (const ref of ['slow', 'unknown']) expect(admit({ ref })).toMatchObject({ reason: 'draining' });

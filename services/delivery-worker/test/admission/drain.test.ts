@@ -5,7 +5,7 @@ function ports(ages: readonly number[], deadlineMs = 5_000) {
   let drained = 0;
   return {
     admission: {
-      drain: () => {
+      beginDrain: () => {
         drained += 1;
       },
     },

@@ -1,9 +1,9 @@
 import type { EventType } from '@webhooks/contracts';
 import { mongo } from 'mongoose';
 import type { Database } from '../database.js';
-import { timeText, toDelivery } from './delivery-model.js';
-import type { DeliveryRow } from './delivery-model.js';
-import type { Delivery, DeliveryStatus } from './delivery.js';
+import { timeText, toDelivery } from './delivery-documents.js';
+import type { DeliveryRow } from './delivery-documents.js';
+import type { Delivery, DeliveryStatus } from './delivery-state.js';
 import type { RunEventQuery } from '../payments/event-store.js';
 import { findEventIds } from '../payments/find-events.js';
 import { omitUndefined } from '../omit-undefined.js';

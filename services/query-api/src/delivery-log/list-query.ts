@@ -1,7 +1,7 @@
 import { EVENT_TYPES, PATTERNS } from '@webhooks/contracts';
 import { invalidRequest, matching, oneOf, readQuery, wholeNumber } from '@webhooks/http-api';
-import { isPlace } from './delivery-model.js';
-import { DELIVERY_STATUSES } from './delivery.js';
+import { isPlace } from './delivery-documents.js';
+import { DELIVERY_STATUSES } from './delivery-state.js';
 import { parseTime } from '../request-parameters.js';
 
 const MAX_LIMIT = 200;

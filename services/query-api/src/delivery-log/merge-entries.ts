@@ -1,5 +1,11 @@
 import type { AttemptEntry, AttemptHistory, AttemptLogEntry, DeadEntry } from '@webhooks/contracts';
-import type { DeadHistory, Delivery, DeliveryState, DeliveryStatus, LoggedAttempt } from './delivery.js';
+import type {
+  DeadHistory,
+  Delivery,
+  DeliveryState,
+  DeliveryStatus,
+  LoggedAttempt,
+} from './delivery-state.js';
 import { by, greater, inTurn } from '../order.js';
 import { omitUndefined } from '../omit-undefined.js';
 

@@ -1,58 +1,12 @@
-import { causeOf } from '@webhooks/contracts';
 import { AppError } from '@webhooks/http-api';
 import type { ApiRequest, OpenRequests, Operation } from '@webhooks/http-api';
 import type { DeliveryPage, DeliveryStore } from './delivery-store.js';
-import { attemptsOf, FIRST_CYCLE } from './delivery.js';
-import type { Delivery, LoggedAttempt } from './delivery.js';
 import { cursorAfter, LIST_PARAMETERS, readListQuery } from './list-query.js';
-import { omitUndefined } from '../omit-undefined.js';
 import { readOrCatchUp } from '../projection/catch-up.js';
 import type { CatchUpResult } from '../projection/catch-up.js';
 import { readDeliveryId } from '../request-parameters.js';
-
-const timeOf = (ms: number): string => new Date(ms).toISOString();
-
-/** A delivery as a list shows it. `attempts` may hold the last one only. */
-export function viewSummary(delivery: Delivery) {
-  const { deliveryId, ref, eventId, eventType, state, createdAt, updatedAt } = delivery;
-  const last = attemptsOf(delivery).at(-1);
-  const nextAt = state.nextAt === undefined ? undefined : timeOf(state.nextAt);
-  return {
-    deliveryId,
-    ref,
-    eventId,
-    eventType,
-    status: state.status,
-    cycle: state.cycle,
-    redelivery: state.cycle !== FIRST_CYCLE,
-    createdAt: timeOf(createdAt),
-    updatedAt: timeOf(updatedAt),
-    ...omitUndefined({ reason: state.reason, nextAt, deferredUntil: state.deferred && nextAt }),
-    ...omitUndefined({ lastAttempt: last?.attempt, lastStatus: last?.status, lastError: last?.error }),
-    ...omitUndefined({ lastCode: last?.code, lastCause: last && causeOf(last) }),
-  };
-}
-
-function viewAttempt({ attempt, cycle, at, durationMs, result, ...rest }: LoggedAttempt) {
-  const { status, error, code, nextAt } = rest;
-  return {
-    attempt,
-    cycle,
-    redelivery: cycle !== FIRST_CYCLE,
-    at: timeOf(at),
-    durationMs,
-    result,
-    ...omitUndefined({ status, error, code, cause: causeOf(rest) }),
-    ...omitUndefined({ nextAt: nextAt === undefined ? undefined : timeOf(nextAt) }),
-  };
-}
-
-/** With its attempts, the oldest first. */
-export const viewDelivery = (delivery: Delivery) => ({
-  ...viewSummary(delivery),
-  attempts: attemptsOf(delivery).map(viewAttempt),
-  ...omitUndefined({ truncated: delivery.truncated }),
-});
+import type { Delivery } from './delivery-state.js';
+import { viewDelivery, viewSummary } from './view-delivery.js';
 
 export interface DeliveryPorts {
   /** Limits the lists that the database runs at once. */

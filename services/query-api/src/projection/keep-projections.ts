@@ -17,7 +17,7 @@ interface KeepOptions {
 }
 
 const KEEP_MS = 1_000;
-const DRAIN_MS = 10_000;
+const STOP_MS = 10_000;
 
 type Running = Map<string, RunningProjection>;
 
@@ -101,7 +101,7 @@ export function keepProjections(options: KeepOptions, scope: ServiceScope): Read
   scope.onClose('projections', async () => {
     // Not awaited: a projection that is being opened while Kafka is away ends when the cluster is closed.
     keeping.stop().catch(scope.fail);
-    await Promise.all([...running.values()].map((one) => one.stop({ deadlineMs: DRAIN_MS })));
+    await Promise.all([...running.values()].map((one) => one.stop({ deadlineMs: STOP_MS })));
     await writing.stop();
   });
   scope.health.readiness('projections', () =>

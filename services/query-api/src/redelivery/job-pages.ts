@@ -1,7 +1,7 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import { deliveryIdOf } from '@webhooks/contracts';
 import type { Database } from '../database.js';
-import { findOpen } from '../delivery-log/delivery-model.js';
+import { findOpen } from '../delivery-log/delivery-documents.js';
 import { deliveryStoreWithin } from '../delivery-log/delivery-store.js';
 import type { DeliveryCount, DeliveryFilter, PageRequest } from '../delivery-log/delivery-store.js';
 import { MAX_STATEMENT } from '../documents.js';

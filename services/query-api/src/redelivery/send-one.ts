@@ -5,7 +5,7 @@ import { REQUEST_MS } from '@webhooks/mongodb';
 import { v7 as uuidv7 } from 'uuid';
 import type { Configurations } from '../configurations.js';
 import type { Database } from '../database.js';
-import { FIRST_CYCLE } from '../delivery-log/delivery.js';
+import { FIRST_CYCLE } from '../delivery-log/delivery-state.js';
 import { keepTestEvent } from '../payments/event-store.js';
 import { cycleOf, makeTask, refusalOf, refused } from './redelivery-task.js';
 import type { PastDelivery, PublishTasks } from './redelivery-task.js';

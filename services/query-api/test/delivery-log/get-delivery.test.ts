@@ -1,5 +1,5 @@
 import { randomName } from '@webhooks/testkit';
-import type { viewDelivery } from '../../src/delivery-log/operations.js';
+import type { viewDelivery } from '../../src/delivery-log/view-delivery.js';
 import { baseOf, deadRecord, delivered, failed, packRecord, T0 } from './support/entries.js';
 import { openLog } from './support/open-log.js';
 import type { OpenLog } from './support/open-log.js';

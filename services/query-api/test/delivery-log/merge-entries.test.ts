@@ -1,5 +1,5 @@
-import { attemptsOf } from '../../src/delivery-log/delivery.js';
-import type { DeliveryState } from '../../src/delivery-log/delivery.js';
+import { attemptsOf } from '../../src/delivery-log/delivery-state.js';
+import type { DeliveryState } from '../../src/delivery-log/delivery-state.js';
 import { MAX_ATTEMPTS, mergeEntries } from '../../src/delivery-log/merge-entries.js';
 import type { DeliveryEntry } from '../../src/delivery-log/merge-entries.js';
 import { cancelled, dead, deferred, delivered, failed, T0 } from './support/entries.js';

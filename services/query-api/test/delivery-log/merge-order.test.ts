@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { toDelivery, toRow } from '../../src/delivery-log/delivery-model.js';
-import type { Delivery } from '../../src/delivery-log/delivery.js';
+import { toDelivery, toRow } from '../../src/delivery-log/delivery-documents.js';
+import type { Delivery } from '../../src/delivery-log/delivery-state.js';
 import { MAX_ATTEMPTS, mergeEntries } from '../../src/delivery-log/merge-entries.js';
 import type { DeliveryEntry } from '../../src/delivery-log/merge-entries.js';
 import { baseOf, T0 } from './support/entries.js';

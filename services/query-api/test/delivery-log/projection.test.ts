@@ -1,6 +1,6 @@
 import { TOPICS } from '@webhooks/contracts';
 import { randomName } from '@webhooks/testkit';
-import { toDelivery } from '../../src/delivery-log/delivery-model.js';
+import { toDelivery } from '../../src/delivery-log/delivery-documents.js';
 import { mergeEntries } from '../../src/delivery-log/merge-entries.js';
 import type { DeliveryEntry } from '../../src/delivery-log/merge-entries.js';
 import {

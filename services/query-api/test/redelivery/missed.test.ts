@@ -2,7 +2,7 @@ import { renderNotification } from '@webhooks/contracts';
 import type { FanOutEntry, PaymentEvent } from '@webhooks/contracts';
 import { randomName } from '@webhooks/testkit';
 import { writeEntries } from '../../src/delivery-log/compose.js';
-import { keepFanOuts } from '../../src/delivery-log/delivery-model.js';
+import { keepFanOuts } from '../../src/delivery-log/delivery-documents.js';
 import { keepEvents, keepTestEvent } from '../../src/payments/event-store.js';
 import { countMatches, readJobPage } from '../../src/redelivery/job-pages.js';
 import type { RedeliveryFilter } from '../../src/redelivery/redelivery-store.js';

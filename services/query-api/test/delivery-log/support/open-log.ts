@@ -4,7 +4,7 @@ import { createOpenRequests } from '@webhooks/http-api';
 import type { ApiReply, ApiRequest, Operation } from '@webhooks/http-api';
 import { composeDeliveryLog } from '../../../src/delivery-log/compose.js';
 import type { DeliveryLog } from '../../../src/delivery-log/compose.js';
-import type { DeliveryRow } from '../../../src/delivery-log/delivery-model.js';
+import type { DeliveryRow } from '../../../src/delivery-log/delivery-documents.js';
 import type { DeliveryPorts } from '../../../src/delivery-log/operations.js';
 import type { DeadNotification } from '../../../src/delivery-log/read-records.js';
 import type { Models } from '../../../src/database.js';

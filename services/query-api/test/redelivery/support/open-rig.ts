@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { deliveryIdOf } from '@webhooks/contracts';
 import type { DeliveryTask } from '@webhooks/contracts';
 import type { KnownConfiguration } from '../../../src/configurations.js';
-import { placeOf } from '../../../src/delivery-log/delivery-model.js';
+import { placeOf } from '../../../src/delivery-log/delivery-documents.js';
 import type { Candidate } from '../../../src/redelivery/job-pages.js';
 import { redeliveryStoreOf } from '../../../src/redelivery/redelivery-store.js';
 import type { RedeliveryJob } from '../../../src/redelivery/redelivery-store.js';

@@ -2,7 +2,7 @@ import { LIVE_RETENTION_MS, MAX_TIME_MS } from '@webhooks/contracts';
 import type { FanOutEntry } from '@webhooks/contracts';
 import type { RunQuery } from '@webhooks/mongodb';
 import type { Connection, Model } from 'mongoose';
-import type { Delivery, DeliveryStatus } from './delivery.js';
+import type { Delivery, DeliveryStatus } from './delivery-state.js';
 import { documentSchema, expiring } from '../documents.js';
 import { keyOf } from '../payments/event-store.js';
 

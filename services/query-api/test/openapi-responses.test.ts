@@ -1,10 +1,10 @@
 import { appendAttempt, deliveryIdOf, EVENT_TYPES, makeTestEvent } from '@webhooks/contracts';
 import type { AttemptLogEntry, EventType } from '@webhooks/contracts';
 import type { ApiRequest } from '@webhooks/http-api';
-import { toDelivery, toRow } from '../src/delivery-log/delivery-model.js';
+import { toDelivery, toRow } from '../src/delivery-log/delivery-documents.js';
 import { mergeEntries } from '../src/delivery-log/merge-entries.js';
 import type { DeliveryEntry } from '../src/delivery-log/merge-entries.js';
-import { viewDelivery, viewSummary } from '../src/delivery-log/operations.js';
+import { viewDelivery, viewSummary } from '../src/delivery-log/view-delivery.js';
 import { addEntry, emptyBucket } from '../src/endpoint-health/health-bucket.js';
 import { viewHealth } from '../src/endpoint-health/view-health.js';
 import { mergeEvents } from '../src/payments/merge-events.js';
