@@ -80,8 +80,7 @@ export class TableReader {
   #isCompacted = false;
   /** Start of the last request that found all partitions to be read. */
   #listedAt = -Infinity;
-  /** Resolves when everything published before this call has been given to `onRecord`. Rejects after 35 s. */
-  readonly catchUp = shareNext(() => this.#readToEnds());
+  readonly #catchUp = shareNext(() => this.#readToEnds());
   /** Resolves when waiting callers should check their condition again. */
   #progress = Promise.withResolvers<undefined>();
   #ended: Error | undefined;
@@ -99,6 +98,11 @@ export class TableReader {
       onError: (error) => this.#endIfFatal(error),
     });
     this.#watchPartitions().catch((error: unknown) => this.#endIfFatal(error));
+  }
+
+  /** Resolves when everything published before this call was passed to `onRecord`. Rejects after 35 s. */
+  catchUp(): Promise<void> {
+    return this.#catchUp();
   }
 
   /** Whether every partition was proved to be read to its end within the last 700 ms, and no further ones were found. */

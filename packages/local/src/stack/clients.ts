@@ -10,7 +10,7 @@ interface Stored {
 
 function load(file: string): Stored {
   if (existsSync(file)) {
-    const { keyring, seed } = JSON.parse(readFileSync(file, 'utf8')) as Partial<Stored>;
+    const { keyring, seed } = (JSON.parse(readFileSync(file, 'utf8')) ?? {}) as Partial<Stored>;
     if (keyring !== undefined && seed !== undefined) return { keyring, seed };
     throw new Error(`${file} holds no secrets; remove the data folder, and the next start makes new ones`);
   }

@@ -5,7 +5,7 @@ import type { MongoEngine } from '../mongo/start-mongo.js';
 import { startServiceProcess } from './service-process.js';
 import type { ServiceOptions } from './service-process.js';
 
-/** Interval at which a process that runs is looked at, and the first pause between two starts. */
+/** Interval of checks whether a process runs, and the first pause after a failed start. */
 const LOOK_MS = 250;
 const MAX_PAUSE_MS = 5_000;
 
@@ -30,20 +30,22 @@ function keepRunning({ name, exitReason, startAgain }: Kept, { log, onRestart }:
   const abandon = new AbortController();
   const { signal } = abandon;
   let pauseMs = LOOK_MS;
+  let endedAt: number | undefined;
   const look = async (): Promise<void> => {
     const reason = exitReason();
     if (reason === undefined) return;
-    log(`${name} ended (${reason}); it is started again`);
-    const endedAt = performance.now();
+    if (endedAt === undefined) log(`${name} ended (${reason}); it is started again`);
+    endedAt ??= performance.now();
     try {
       await startAgain(signal);
-      pauseMs = LOOK_MS;
-      log(`${name} is up again after ${((performance.now() - endedAt) / 1_000).toFixed(1)} s`);
-      onRestart();
     } catch (error) {
       pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);
       if (!signal.aborted) log(`${name} could not be started again: ${errorText(error)}`);
+      return;
     }
+    log(`${name} is up again after ${((performance.now() - endedAt) / 1_000).toFixed(1)} s`);
+    [pauseMs, endedAt] = [LOOK_MS, undefined];
+    onRestart();
   };
   const watch = async (): Promise<void> => {
     for (;;) {

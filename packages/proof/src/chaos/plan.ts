@@ -149,7 +149,8 @@ async function settle(step: Step, startedAt: number, mending: Promise<void>, pri
   const upAgain = `up again after ${seconds(endedAt - startedAt)} s`;
   const how = end.why === undefined ? upAgain : `${end.outcome}: ${end.why}`;
   print(`  ${step.fault} ${step.target}: ${how}`);
-  return { ...step, startedAt, takenBackAt, endedAt, ...end };
+  const { track, fault, target } = step;
+  return { track, fault, target, startedAt, takenBackAt, endedAt, ...end };
 }
 
 async function runTrack(track: Track, run: PlanRun): Promise<readonly DoneStep[]> {

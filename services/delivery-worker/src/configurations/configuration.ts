@@ -58,18 +58,38 @@ function targetOf(endpointUrl: string, policy: DeliveryPolicy | EndpointTerms | 
   return { origin, path: `${pathname}${search}`, maxConcurrency: policy?.maxConcurrency };
 }
 
-/**
- * There may be a million configurations, and most never deliver from this worker. So each is one plain object without
- * closures. URL, policy and secrets are parsed at their first use.
- */
-class LazyConfiguration {
-  /** A newer version wrote it, and only `enabled` could be read. Its deliveries are deferred. */
-  declare readonly isUnreadable?: true;
+/** A configuration as the worker uses it. */
+export interface Configuration {
   readonly tenantId: string;
   readonly ref: string;
   readonly revision: number;
   /** Undefined only when unreadable. */
   readonly eventType: EventType | undefined;
+  readonly applicationId: string | undefined;
+  readonly enabled: boolean;
+  /** A newer version wrote it, and only `enabled` could be read. Its deliveries are deferred. */
+  readonly isUnreadable?: true;
+  /** Always the same object for one configuration. */
+  readonly target: EndpointTarget;
+  /** Undefined without a delivery policy. Throws when no key opens what is sealed in it. */
+  readonly terms: EndpointTerms | undefined;
+  /** When the endpoint's own client certificate ends. */
+  readonly certificateNotAfter?: UtcTime | undefined;
+  /** Secrets that sign at this moment, the newest first. Without any, deliveries are not signed. Throws when no key opens them. */
+  signingSecrets(now: number): readonly PreparedSecret[];
+  /** The id of a key that its deliveries need now and `SECRETS_KEYS` lacks. */
+  missingKey(now: number): string | undefined;
+}
+
+/**
+ * There may be a million configurations, and most never deliver from this worker. So each is one plain object without
+ * closures. URL, policy and secrets are parsed at their first use.
+ */
+class LazyConfiguration implements Configuration {
+  readonly tenantId: string;
+  readonly ref: string;
+  readonly revision: number;
+  readonly eventType: EventType;
   readonly applicationId: string | undefined;
   readonly enabled: boolean;
   #endpoint: string | EndpointTarget;
@@ -90,29 +110,24 @@ class LazyConfiguration {
     this.#keyring = keyring;
   }
 
-  /** Always the same object for one configuration. */
   get target(): EndpointTarget {
     if (typeof this.#endpoint === 'string') this.#endpoint = targetOf(this.#endpoint, this.#policy);
     return this.#endpoint;
   }
 
-  /** Undefined without a delivery policy. Throws when no key opens what is sealed in it. */
   get terms(): EndpointTerms | undefined {
     if (this.#policy === undefined || 'delaysMs' in this.#policy) return this.#policy;
     return (this.#policy = openTerms(this.#policy, this.#keyring, configurationKey(this.tenantId, this.ref)));
   }
 
-  /** When the endpoint's own client certificate ends. */
   get certificateNotAfter(): UtcTime | undefined {
     return this.#policy?.certificateNotAfter;
   }
 
-  /** Secrets that sign at this moment, the newest first. Without any, deliveries are not signed. Throws when no key opens them. */
   signingSecrets(now: number): readonly PreparedSecret[] {
     return this.#secretsAt(now).map((kept) => this.#open(kept));
   }
 
-  /** The id of a key that its deliveries need now and `SECRETS_KEYS` lacks. */
   missingKey(now: number): string | undefined {
     const policy = this.#policy === undefined || 'delaysMs' in this.#policy ? undefined : this.#policy.sealed;
     const sealed = this.#secretsAt(now).map(({ secret }) =>
@@ -134,9 +149,6 @@ class LazyConfiguration {
     return kept.secret;
   }
 }
-
-/** A configuration as the worker uses it. */
-export type Configuration = Pick<LazyConfiguration, keyof LazyConfiguration>;
 
 /** Its attempts throw, as with a secret that no key opens. So deliveries are deferred and no attempt is counted. */
 const toUnreadable = ({
