@@ -70,6 +70,8 @@ export function brokerSettings(place: BrokerPlace): BrokerSettings {
     // After kill -9 the broker is taken back in 2 s instead of 12 s.
     'broker.session.timeout.ms': 1_000,
     'broker.heartbeat.interval.ms': 200,
+    // No empty records to its own log each 0.5 s: they are a quarter of an idle broker's CPU time.
+    'metadata.max.idle.interval.ms': 0,
     // Memory: 2 MiB for the compactor instead of 128, 1 MiB for each index file instead of 10.
     'log.cleaner.dedupe.buffer.size': 2_097_152,
     'log.index.size.max.bytes': 1_048_576,
