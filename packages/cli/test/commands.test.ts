@@ -281,7 +281,7 @@ test('listen forwards the bytes and headers of a delivery, signed with the secre
   expect(Object.keys(forwarded?.headers ?? {}).sort()).toEqual(Object.keys(delivered.headers).sort());
 });
 
-test('listen --json prints a line for each event, and misses none while the service is away', async () => {
+test('listen --json prints a line for each event, and misses none while the service is down', async () => {
   const listening = start(['listen', '--json', '--count', '2'], cli.env);
   await eventually(() => listening.said.out.includes('whsec_'), { timeoutMs: 20_000 });
   await cli.stack.fleet.stop('query-api');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const RULES = readFileSync(join(ROOT, 'deploy', 'prometheus', 'alerts.yaml'), 'utf8');
 
-it('every metric that an alert looks at is one that a service has', () => {
+it('every metric that an alert reads is one that a service exports', () => {
   const used = [...RULES.matchAll(/\b(?:webhook|query|http|ingest|config)_[a-z_]+/g)].map(([name]) => name);
   const sources = globSync(['packages/*/src/**/*.ts', 'services/*/src/**/*.ts'], { cwd: ROOT });
   const told = sources.flatMap((file) =>

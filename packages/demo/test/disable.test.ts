@@ -94,7 +94,7 @@ const told = (ref: string, kind: string) =>
   entries.filter((entry) => entry.ref === ref && entry.kind === kind);
 
 it.each(Object.entries(CASES))(
-  'with three workers, no attempt starts later than 1 s after the answer to a PUT with enabled false, %s',
+  'with three workers, no attempt starts later than 1 s after the response to a PUT with enabled false, %s',
   async (name, { eventType, events, answer, until }) => {
     const client = test.clientOf('acme');
     const endpoint = await openEndpoint(answer);

@@ -180,7 +180,7 @@ describe('the documents', () => {
     expect(missing).toEqual([]);
   });
 
-  it('and comments cite nothing that is neither in the repository nor public', () => {
+  it('cite nothing that is neither in the repository nor public, and neither do comments', () => {
     const sources = find('{packages,services}/*/{src,test}/**/*.ts', 'deploy/**/*', '*.yml', ...DOCUMENTS);
     const cites =
       /\b(?:contract|architecture|specification|spec|security notes) §|\b(?:domain|contract|security|engines|style)\.md\b/;

@@ -36,7 +36,7 @@ describe('the services of a stack, one by one', () => {
     expect([pidOf('delivery-worker-2'), isAlive(pid)]).toEqual([undefined, false]);
   });
 
-  it('has its Kafka for itself: a stack of another folder is refused, and leaves nothing behind', async () => {
+  it('has an exclusive Kafka: a stack of another folder is refused, and leaves nothing behind', async () => {
     const other = { dataDir: join(dataDir, 'other'), kafkaBrokers: stack.description().kafkaBrokers };
     const starting = startStack({ ...other, fixedPorts: false, log: () => undefined });
     await expect(starting).rejects.toThrow(/the worker delivery-worker@\S+ reads this Kafka/);

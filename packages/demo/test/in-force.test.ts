@@ -128,7 +128,7 @@ async function makeLoad(signal: AbortSignal): Promise<number> {
 
 const nothing = (): Promise<unknown> => Promise.resolve();
 
-it(`${TRIALS} registrations, under load, are in force for what is appended 1 s after the answer, and end 1 s after theirs`, async () => {
+it(`${TRIALS} registrations under load are in force for events appended 1 s after the response, and end 1 s after being disabled`, async () => {
   const stopping = new AbortController();
   const load = makeLoad(stopping.signal);
   let trials = 0;
@@ -142,7 +142,7 @@ it(`${TRIALS} registrations, under load, are in force for what is appended 1 s a
   expect(forbidden.filter((delivery) => arrived.has(delivery))).toEqual([]);
 }, 900_000);
 
-it(`also by a worker that was stopped for ${STOPPED_MS / 1_000} s and goes on`, async () => {
+it(`a worker that was stopped for ${STOPPED_MS / 1_000} s and continues delivers by the new configuration`, async () => {
   const pid = test.stack.description().processes['delivery-worker'] ?? Number.NaN;
   const [route] = ROUTES as [Route];
   process.kill(pid, 'SIGSTOP');
@@ -160,7 +160,7 @@ async function ask(path: '/readyz' | '/metrics'): Promise<string> {
   return (await fetch(`${admin}${path}`, { signal: AbortSignal.timeout(5_000) })).text();
 }
 
-it('and by one whose reader of the configurations stalls alone: it delivers nothing by an old configuration', async () => {
+it('a worker whose reader of configurations alone has stalled delivers nothing by an old configuration', async () => {
   const pid = test.stack.description().processes['delivery-worker'] ?? Number.NaN;
   const [route] = ROUTES as [Route];
   process.kill(pid, 'SIGUSR2');

@@ -37,7 +37,7 @@ async function kill(name: 'query-api' | 'mongodb'): Promise<void> {
 }
 
 it(
-  'killed with its database while it projects and while it sends again, it misses nothing and sends nothing else',
+  'query-api, killed with its database during projection and redelivery, misses nothing and redelivers nothing else',
   async () => {
     const { ref } = await client.register({ eventType: 'PIX_STATIC', endpointUrl: endpoint.url });
     const input = { ref, status: 'delivered', from: new Date(Date.now() - 60_000).toISOString() } as const;

@@ -103,7 +103,7 @@ async function ask(path: string, token: string): Promise<Query> {
 }
 
 it(
-  'a receiver that asks for charge and transaction inside its handler is never told 404',
+  'a receiver that queries charge and transaction inside its handler never gets 404',
   async () => {
     const token = await client.token();
     let asked = new Asked();
@@ -152,7 +152,7 @@ it(
 );
 
 it(
-  'a delivery that died is in the log with its attempts, and is sent again with the same id and bytes',
+  'a dead delivery is in the log with its attempts, and is redelivered with the same id and bytes',
   async () => {
     const [ref, endpoint] = await register('PIX_OUT', 500);
     await client.postEvents([buildEvent({ tenantId: TENANT, eventType: 'PIX_OUT' })]);
@@ -181,7 +181,7 @@ it(
 );
 
 it(
-  'many are sent again by a job, and what its filter does not name is left alone',
+  'a job redelivers many deliveries, and none that its filter does not match',
   async () => {
     const [ref, endpoint] = await register('PIX_STATIC', 200);
     const [, other] = await register('PIX_STATIC', 200);
@@ -207,7 +207,7 @@ it(
 );
 
 it(
-  'a test notification goes the real way, its result is in the log and its identifiers resolve to a test',
+  'a test notification is delivered as any other, its result is in the log and its identifiers resolve to a test',
   async () => {
     const [ref, endpoint] = await register('PIX_REVERSAL', 200);
     const { deliveryId, eventId } = await client.sendTest(ref);

@@ -29,7 +29,7 @@ describe('an events file', () => {
     await expect(readEventsFile(folder)).rejects.toThrow(/EISDIR/);
   });
 
-  it('without one good line is told as what it is, and not as a loss', () => {
+  it('without one valid line is reported as such, and not as a loss', () => {
     expect(unbalancedLine(0, '/x')).toBe('· no event was accepted; everything is kept in /x');
     expect(unbalancedLine(2, '/x')).toContain('the delivery account does not balance');
   });

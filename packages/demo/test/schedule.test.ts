@@ -224,7 +224,7 @@ it(
 );
 
 it(
-  'the same holds while the worker is killed between attempts, but for the takeover of its partitions',
+  'attempts are on time while the worker is killed between them, but for the takeover of its partitions',
   async () => {
     const [eventId = ''] = await send('PIX_OUT', 1);
     const killedAt: number[] = [];

@@ -23,7 +23,7 @@ afterAll(() => running.stop());
 const withSchemathesis = needs('schemathesis (set CI_PYTHON)', python !== undefined);
 
 withSchemathesis.each(['config-api', 'ingest', 'query-api'] as const)(
-  'whatever schemathesis makes of the document of %s is answered as the document says',
+  'every request that schemathesis makes from the document of %s gets a response that the document allows',
   async (service) => {
     const { configApi, ingest, queryApi } = running.stack.description();
     const url = { 'config-api': configApi, ingest, 'query-api': queryApi ?? '' }[service];

@@ -121,7 +121,7 @@ async function startsOnlyWithSecrets(command: readonly string[]): Promise<void> 
   }
 }
 
-describe('an example receiver responds with 4xx to hostile requests and goes on, also past a payment that is gone', () => {
+describe('an example receiver responds with 4xx to hostile requests and continues, even past a payment that was deleted', () => {
   it('in TypeScript', () => withstands(TYPESCRIPT), 60_000);
   inPython('in Python', () => withstands(PYTHON), 60_000);
 });

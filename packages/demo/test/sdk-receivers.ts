@@ -138,7 +138,7 @@ export function testExampleReceivers(runningStack: () => TestStack): void {
     for (const child of children) child.kill('SIGKILL');
   });
 
-  describe('an example receiver verifies, stores, responds, asks for the real state and acts once', () => {
+  describe('an example receiver verifies, stores, responds, queries the real state and acts once', () => {
     it(
       'in TypeScript',
       () => keepsItsPromises('typescript', [process.execPath, ...NODE_FLAGS, join(EXAMPLES, 'receiver.ts')]),

@@ -111,7 +111,7 @@ export function testRecipes(runningStack: () => TestStack): void {
       await run(process.execPath, [tsc, '-p', RECIPES, '--pretty', 'false']);
     });
 
-    it('registers an endpoint, and the payments that it asks about are there', async () => {
+    it('registers an endpoint, and the payments that it queries exist', async () => {
       expect(await cook('register.ts')).toMatch(/^[0-9a-f-]{36} is signed with whsec_\S+\n$/);
       // A registration is in force a second later; the same event again has the same id.
       await eventually(async () => {

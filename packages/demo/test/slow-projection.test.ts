@@ -89,14 +89,14 @@ const statuses = (answers: readonly Answer[]): readonly number[] =>
  * while the first one, the broker and the database answer as ever. Its share goes to the first one only when its session
  * of 6 s is over, which none of these waits for.
  */
-describe('while half of the projection of events stands still', () => {
+describe('while half of the projection of events is stalled', () => {
   beforeAll(async () => {
     const env = { PORT: String(await freePort()) };
     await test.stack.fleet.startMore({ name: OTHER, like: 'query-api', env });
   }, LONG.timeoutMs);
   afterAll(() => test.stack.fleet.stop(OTHER), LONG.timeoutMs);
 
-  it('for half a second, a query waits and is answered 200', async () => {
+  it('for half a second, a query waits and gets 200', async () => {
     const goOn = hold(OTHER);
     const events = await post('PIX_DYNAMIC_PAID', ASKED);
     const asked = ask(idsOf(events));
@@ -105,7 +105,7 @@ describe('while half of the projection of events stands still', () => {
     expect(statuses(await asked)).toEqual([200]);
   });
 
-  it('for longer, it is answered 503 with Retry-After and never 404, and 200 or 404 when that is over', async () => {
+  it('for longer, a query gets 503 with Retry-After and never 404, and 200 or 404 afterwards', async () => {
     const unknown = idsOf([buildEvent({ tenantId: TENANT })]);
     const goOn = hold(OTHER);
     const ids = idsOf(await post('PIX_DYNAMIC_PAID', ASKED));
@@ -133,7 +133,7 @@ async function metric(name: string): Promise<Readonly<Record<string, number>>> {
 const PROJECTIONS = ['attempts', 'events', 'health'];
 
 it(
-  'a database that stands still slows no delivery; how far behind it is shows, and goes when the log is complete',
+  'a stalled database slows no delivery, and the lag is reported until the log is complete',
   async () => {
     const input = { ref, status: 'delivered', from: new Date(Date.now() - 60_000).toISOString() } as const;
     const goOn = hold('mongodb');
