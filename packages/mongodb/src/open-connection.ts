@@ -107,7 +107,7 @@ export async function openConnection<M>(
     }
   };
   await check();
-  const checks = repeat({ name: 'checks the database', everyMs: PAUSE_MS, work: check, log: scope.log });
+  const checks = repeat({ name: 'watching the database', everyMs: PAUSE_MS, work: check, log: scope.log });
   scope.onClose(name, async () => {
     await checks.stop();
     await connection.close();

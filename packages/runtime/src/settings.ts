@@ -32,7 +32,7 @@ export interface SettingDescriptor extends NumberBounds {
 }
 
 /**
- * Reads settings from an environment. Each method returns a usable value and records a fault, so that one start
+ * Reads settings from an environment. Each method returns a usable value and adds a fault to `faults`, so that one start
  * reports every mistake. An empty variable counts as unset. A secret can come from a file: `NAME_FILE` is read when
  * `NAME` is unset.
  */
@@ -128,7 +128,7 @@ export class SettingsReader {
     }
   }
 
-  /** Records a fault in a combination of settings. */
+  /** Adds a fault in a combination of settings. */
   refuseWhen(condition: boolean, fault: string): void {
     if (condition) this.faults.push(fault);
   }

@@ -50,7 +50,7 @@ interface SourceParts extends DeliveryParts {
   readonly scope: ServiceScope;
   /** The sources by name. Each source is added when it opens. */
   readonly sources: Map<string, Watched>;
-  /** Stops one source each, added when the source opens. All stop at once, within the rest of `STOP_MS`. */
+  /** Functions that each stop one source, added when it opens. All are called at once, within the rest of `STOP_MS`. */
   readonly stops: ((deadlineMs: number) => Promise<void>)[];
   readonly delivering: Delivering;
   readonly budget: QuarantineBudget;

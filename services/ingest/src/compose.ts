@@ -18,8 +18,8 @@ function waitForTopic(kafka: Kafka, everyMs: number, { health, log, onClose }: S
     if (fault !== undefined) await fetchEndOffsets(kafka, TOPICS.events);
     fault = undefined;
   };
-  const waiting = repeat({ name: 'waiting for the topic', everyMs, log, work });
-  onClose('wait for the topic', () => waiting.stop());
+  const checks = repeat({ name: 'checking for the topic', everyMs, log, work });
+  onClose('topic check', () => checks.stop());
 }
 
 export async function composeIngest(config: IngestConfig, scope: ServiceScope): Promise<void> {

@@ -138,7 +138,7 @@ export class PartitionTracker extends PartitionBuffer implements Feed {
   }
 
   /**
-   * Records that the group has committed this position. Ignored when a truncation has set the watermark below it:
+   * Stores the position that the group has committed. Ignored when a truncation has set the watermark below it:
    * the lower one is committed next.
    */
   acknowledge({ offset }: GroupPosition): void {

@@ -29,11 +29,11 @@ class TablePartition extends PartitionBuffer implements Feed {
   /** Start of the last request whose response showed the reader at the end; time of `performance.now()`. */
   freshAt = -Infinity;
 
-  constructor(place: TopicPartition, earliest: number, onRecord: OnRecord, resetTo: () => void) {
+  constructor(place: TopicPartition, earliest: number, onRecord: OnRecord, restart: () => void) {
     super(place, earliest);
     this.#onRecord = onRecord;
     this.#start = earliest;
-    this.resetTo = resetTo;
+    this.resetTo = restart;
   }
 
   fetchOffset(): number {
@@ -232,11 +232,7 @@ export class TableReader {
     } catch (error) {
       const { topic, partition, offset } = record;
       const fields = { topic, partition, offset, error: asError(error).message };
-      this.#options.kafka.log(
-        'error',
-        'kafka: a table failed to apply a record; the record is skipped',
-        fields,
-      );
+      this.#options.kafka.log('error', 'kafka: a table could not apply a record; skipping it', fields);
     }
   }
 

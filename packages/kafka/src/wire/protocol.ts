@@ -81,8 +81,7 @@ function encodeFetch(targets: readonly FetchTarget[], limits: FetchLimits): Buff
   out.int8(limits.isolationLevel).int32(NO_SESSION).int32(FINAL_EPOCH).int32(targets.length);
   // Each partition has its own topic entry, which brokers accept.
   for (const { topic, partition, offset, maxBytes } of targets) {
-    out.string(topic).int32(1);
-    out.int32(partition).int32(UNKNOWN).int64(offset).int64(UNKNOWN).int32(maxBytes);
+    out.string(topic).int32(1).int32(partition).int32(UNKNOWN).int64(offset).int64(UNKNOWN).int32(maxBytes);
   }
   return out.int32(0).string('').buffer;
 }

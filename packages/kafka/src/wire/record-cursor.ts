@@ -135,11 +135,7 @@ export class RecordCursor {
   /** Returns the next record; undefined at the end of the block, which is then `position`. */
   next(): KafkaRecord | undefined {
     try {
-      for (
-        let header = this.#headerOfNextRecord();
-        header !== undefined;
-        header = this.#headerOfNextRecord()
-      ) {
+      for (let header: BatchHeader | undefined; (header = this.#headerOfNextRecord()) !== undefined;) {
         this.#left -= 1;
         const record = this.#decodeRecord(header);
         if (record.offset < this.position) continue;

@@ -76,7 +76,7 @@ class Connecting {
   readonly #tenant: TenantHandshakes;
   readonly #expiry = Promise.withResolvers<never>();
   #socket: Socket | undefined;
-  #deadlineFailure: SendFailure | undefined;
+  #failure: SendFailure | undefined;
   #earlySession: Buffer | undefined;
 
   constructor(guard: Guard, url: URL, slot: SessionSlot, tenant: TenantHandshakes) {
@@ -101,18 +101,16 @@ class Connecting {
   }
 
   #expire(): void {
-    const isThrottled = this.#tenant.pauseLeftMs > 0;
-    this.#deadlineFailure = isThrottled
-      ? new ThrottledError()
-      : new SendFailure('CONNECT_TIMEOUT', 'CONNECT_TIMEOUT');
-    this.#expiry.reject(this.#deadlineFailure);
+    const isPaused = this.#tenant.pauseLeftMs > 0;
+    this.#failure = isPaused ? new ThrottledError() : new SendFailure('CONNECT_TIMEOUT', 'CONNECT_TIMEOUT');
+    this.#expiry.reject(this.#failure);
     this.#socket?.destroy();
   }
 
   async #open(): Promise<SecuredSocket> {
     const addresses = await this.#checkedAddresses();
     // The deadline may have passed before the DNS answer arrived.
-    if (this.#deadlineFailure !== undefined) throw this.#deadlineFailure;
+    if (this.#failure !== undefined) throw this.#failure;
     const tcp = connect(this.#optionsFor(addresses));
     this.#socket = tcp;
     await opened(tcp, 'connect', toConnectFailure);
@@ -219,10 +217,9 @@ const CLIENT_ALERT =
 function nameAlert(error: NodeJS.ErrnoException, socket: TLSSocket): void {
   const alert = CLIENT_ALERT.exec(error.code ?? '')?.[1];
   if (alert === undefined) return;
-  const isPresented = isCertificate(socket.getCertificate());
-  if (!isPresented && isCertificate(socket.getPeerCertificate()))
-    error.code = 'TLS_CLIENT_CERTIFICATE_REQUIRED';
-  else if (isPresented && alert !== 'HANDSHAKE_FAILURE') error.code = `TLS_CLIENT_${alert}`;
+  const isSent = isCertificate(socket.getCertificate());
+  if (!isSent && isCertificate(socket.getPeerCertificate())) error.code = 'TLS_CLIENT_CERTIFICATE_REQUIRED';
+  else if (isSent && alert !== 'HANDSHAKE_FAILURE') error.code = `TLS_CLIENT_${alert}`;
 }
 
 /** Node represents a missing certificate as an empty object or null. */

@@ -25,9 +25,7 @@ const MAX_HEADERS = 10;
 
 function mergeHeaders(known: PolicySecrets['headers'], given: PolicyInput['headers']) {
   if (given === null) return {};
-  const merged = new Map(
-    Object.entries(known ?? {}).map((header) => [normalizeHeaderName(header[0]), header]),
-  );
+  const merged = new Map(Object.entries(known ?? {}).map((pair) => [normalizeHeaderName(pair[0]), pair]));
   for (const [name, value] of Object.entries(given ?? {}))
     if (value === null) merged.delete(normalizeHeaderName(name));
     else merged.set(normalizeHeaderName(name), [name, value]);

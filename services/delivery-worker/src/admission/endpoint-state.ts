@@ -73,7 +73,7 @@ export class EndpointState {
     this.breaker = new Breaker(breaker);
   }
 
-  /** Records a success. Returns true when it closed the breaker; then the limit and the assigned slots are reset. */
+  /** Registers a success. Returns true when it closed the breaker; then the limit and the assigned slots are reset. */
   succeeded(durationMs: number): boolean {
     const closes = this.breaker.isOpen;
     this.meanMs += (durationMs - this.meanMs) * (this.meanMs === 0 ? 1 : NEWEST);
@@ -86,7 +86,7 @@ export class EndpointState {
     return closes;
   }
 
-  /** Records a failure. Returns true when it opened the breaker. */
+  /** Registers a failure. Returns true when it opened the breaker. */
   failed(label: string, probe: number | undefined, { now, unixNow }: Clock): boolean {
     this.failingSince ??= unixNow();
     this.lastFailure = label;

@@ -27,7 +27,7 @@ import type { EndpointTarget } from '../admission/endpoint-state.js';
  * Decrypts and parses a delivery policy. `key`: the key of the configuration's record. Throws when no key decrypts a
  * sealed value, or when a delay or certificate is malformed.
  */
-function openPolicy(policy: DeliveryPolicy, keyring: Keyring, key: string) {
+function toPolicy(policy: DeliveryPolicy, keyring: Keyring, key: string) {
   const { timeoutMs, retryDelays, sealed, ...plain } = policy;
   const { headers, clientCertificate: pair } = openPolicySecrets(keyring, sealed, key);
   return {
@@ -40,7 +40,7 @@ function openPolicy(policy: DeliveryPolicy, keyring: Keyring, key: string) {
 }
 
 /** An endpoint's delivery policy, ready to apply. For an undefined field the worker's default applies. */
-type EndpointPolicy = ReturnType<typeof openPolicy>;
+type EndpointPolicy = ReturnType<typeof toPolicy>;
 
 /** One secret of a configuration: sealed until its first use, then prepared for signing. */
 interface LazySecret {
@@ -103,11 +103,7 @@ class LazyConfiguration {
   /** The delivery policy; undefined without one. Throws when no key decrypts its sealed values. */
   get policy(): EndpointPolicy | undefined {
     if (this.#policy === undefined || 'delaysMs' in this.#policy) return this.#policy;
-    return (this.#policy = openPolicy(
-      this.#policy,
-      this.#keyring,
-      configurationKey(this.tenantId, this.ref),
-    ));
+    return (this.#policy = toPolicy(this.#policy, this.#keyring, configurationKey(this.tenantId, this.ref)));
   }
 
   /** When the client certificate of the delivery policy expires. */

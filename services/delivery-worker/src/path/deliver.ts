@@ -24,11 +24,7 @@ export interface DeliverPorts extends AttemptOptions, SettlePorts {
 
 type Decided = Omit<Settled, 'task' | 'source'>;
 
-const withoutAttempt = (settlement: Settlement): Decided => ({
-  outcome: undefined,
-  at: Date.now(),
-  settlement,
-});
+const noAttempt = (settlement: Settlement): Decided => ({ outcome: undefined, at: Date.now(), settlement });
 
 const UNKNOWN_WEBHOOK = new Error('webhooks.configurations lacks this webhook');
 
@@ -57,7 +53,7 @@ function afterFault(
   deadReason?: DeadReason,
 ): Decided {
   ports.onFault(task, fault);
-  return withoutAttempt(deferAfterFault(task.deferralCount, decisionOf(task, ports), deadReason));
+  return noAttempt(deferAfterFault(task.deferralCount, decisionOf(task, ports), deadReason));
 }
 
 /**
@@ -78,7 +74,7 @@ async function attemptOnce(
     const result = await attempt(task, configuration, () => isCurrent(configuration, cache), ports);
     if (result.kind === 'withdrawn') return undefined;
     if (result.kind === 'throttled')
-      return withoutAttempt(defer(admission.throttle(permit, task), decisionOf(task, ports)));
+      return noAttempt(defer(admission.throttle(permit, task), decisionOf(task, ports)));
     const outcome = toOutcome(result);
     end = toPermitEnd(outcome);
     return {
@@ -100,12 +96,12 @@ async function attemptOnce(
 async function decideOn(task: DeliveryTask, ports: DeliverPorts): Promise<Decided> {
   for (;;) {
     const current = await currentConfiguration(task, ports.cache);
-    if (current.kind === 'cancelled') return withoutAttempt(current);
+    if (current.kind === 'cancelled') return noAttempt(current);
     if (current.kind === 'unknown') return afterFault(task, UNKNOWN_WEBHOOK, ports, 'configuration-unknown');
     const { configuration } = current;
     const last = isLast(decisionOf(task, ports));
     const verdict = await ports.admission.admit(task, configuration.target, last);
-    if (verdict.kind === 'deferred') return withoutAttempt(defer(verdict, decisionOf(task, ports)));
+    if (verdict.kind === 'deferred') return noAttempt(defer(verdict, decisionOf(task, ports)));
     const decided = await attemptOnce(verdict, configuration, task, ports);
     if (decided) return decided;
   }
