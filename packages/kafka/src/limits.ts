@@ -74,6 +74,7 @@ export const FETCH_WAIT_MAX_MS = 250;
 export const TRUNCATION_MARGIN_MS = 60_000;
 
 // Source
+/** Fetching of a source whose records are due at once. */
 export const LIVE = {
   /**
    * Shortest time between two fetches from one broker, milliseconds. Meanwhile the broker gathers records. Without
@@ -81,6 +82,7 @@ export const LIVE = {
    */
   fetchIntervalMs: 2,
 } as const;
+/** Fetching of a source of delayed records. */
 export const DELAYED = {
   /** Far below any delay. Each fetch names all partitions of all tiers, so fewer fetches cost less CPU time. */
   fetchIntervalMs: 50,
@@ -112,10 +114,11 @@ export const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 export const RETENTION_READ_MS = 60_000;
 
 // Sink
+/** Defaults of a sink. */
 export const SINK = {
-  /** A first record waits this long for others, milliseconds. Without it each record would take a request of its own. */
+  /** Time that a first record waits for others, milliseconds. Without it each record would need its own request. */
   lingerMs: 2,
-  /** Records of one request. A broker writes this many small ones within milliseconds. */
+  /** Most records of one request. A broker writes this many small records within milliseconds. */
   maxBatchRecords: 1_000,
   /** Bytes that may wait for an acknowledgement. Beyond it `send` rejects with `SinkOverloaded`. */
   maxPendingBytes: 64 * 1024 * 1024,

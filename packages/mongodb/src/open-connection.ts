@@ -36,7 +36,7 @@ export interface ConnectionOptions<M> {
 export const REQUEST_MS = 4_000;
 const SELECTION_MS = 2_000;
 const PAUSE_MS = 1_000;
-/** Connections of one pool. */
+/** Most connections of one pool. */
 const MAX_POOL_SIZE = 50;
 /** Most characters of a cause in readiness. */
 const MAX_CAUSE = 300;

@@ -57,8 +57,8 @@ function causesOf(error: Error): readonly unknown[] {
 
 /**
  * Whether this machine ran out of ports. `EADDRNOTAVAIL` for an IPv4 address means that its ports to that address
- * are used up. For an IPv6 address it means that this machine has no IPv6, as in many containers: the endpoint is
- * unreachable from here, and waiting does not help.
+ * are used up. For an IPv6 address it means that this machine has no IPv6, as in many containers. Then the endpoint
+ * is unreachable from here, and waiting does not help.
  */
 function ranOutOfPorts(error: unknown): boolean {
   if (codeOf(error, '') !== 'EADDRNOTAVAIL') return false;
@@ -78,8 +78,8 @@ export function classOf(code: string, network: 'CONNECT' | 'SOCKET'): 'CONNECT' 
 }
 
 /**
- * Whether the error states a reason, so that the request is not repeated: an alert about the client certificate (in
- * TLS 1.3 it arrives after the request was sent), or a protocol fault.
+ * Whether the error states a reason, so that the request is not repeated: a protocol fault, or an alert about the
+ * client certificate. In TLS 1.3 that alert arrives after the request was sent.
  */
 export const hasReason = (error: Error): boolean =>
   error instanceof SendFailure

@@ -9,7 +9,7 @@ export interface HealthReport {
 
 /**
  * The health of a service. It is ready when it has all that its work needs. It is live while it makes progress, and
- * while a dependency is down: a restart would not help, and would repeat everything that was not committed.
+ * while a dependency is down. A restart would not help then, and would repeat everything that was not committed.
  */
 export class HealthBoard {
   private readonly live = new Map<string, HealthProbe>();

@@ -38,7 +38,7 @@ export interface SettingDescriptor extends NumberBounds {
  */
 export class SettingsReader {
   readonly faults: string[] = [];
-  /** Every setting that was read, by its name. */
+  /** All settings that were read, by name. */
   readonly descriptors = new Map<string, SettingDescriptor>();
 
   private readonly env: Environment;

@@ -41,9 +41,9 @@ export function readWorkerConfig(settings: SettingsReader) {
     /** Records in flight for each source. In addition, ten times as many fan-outs may wait for their tenant's turn. */
     maxInFlight: settings.integer('MAX_IN_FLIGHT', 1_000, { min: 1, max: 100_000 }),
     maxInFlightBytes: settings.integer('MAX_IN_FLIGHT_BYTES', 64 * MIB, { min: MIB }),
-    /** Attempts under way at all endpoints together. */
+    /** Attempts in flight at all endpoints together. */
     maxAttempts: settings.integer('MAX_ATTEMPTS_IN_FLIGHT', 1_024, { min: 1, max: 16_384 }),
-    /** Attempts of this worker at one endpoint at once. */
+    /** Concurrent attempts of this worker at one endpoint. */
     endpointConcurrency: settings.integer('ENDPOINT_CONCURRENCY', 64, { min: 1, max: 1_000 }),
     breaker: readBreaker(settings),
     /** One in this many successful attempts is logged. Failures are always logged. */

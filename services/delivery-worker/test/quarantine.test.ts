@@ -58,7 +58,7 @@ describe('records that cannot be handled', () => {
     expect([count(5), budget.fault()]).toEqual([10, undefined]);
     expect([count(55), budget.fault()]).toEqual([0, expect.stringContaining('10 records a minute')]);
     expect([count(5), count(55), typeof budget.fault()]).toEqual([10, 0, 'string']);
-    expect(lines.filter((line) => line.startsWith('no more records'))).toHaveLength(1);
+    expect(lines.filter((line) => line.startsWith('the quarantine budget'))).toHaveLength(1);
     nowMs += 60_000;
     expect([budget.fault(), count(1)]).toEqual([undefined, 2]);
   });

@@ -9,7 +9,7 @@ import type { Posted } from './read-candidates.js';
 const ANY_TENANT_CHALLENGE = scopeChallenge([ANY_TENANT]);
 const NONE_ACCEPTED = 'none of the events was accepted';
 
-/** 503: Kafka does not acknowledge, or too many bytes wait for it. */
+/** 503: Kafka did not acknowledge in time, or too many bytes wait for it. */
 export const notDurable = (members = {}) =>
   new AppError('unavailable', 'Kafka did not acknowledge the events in time; post them again', {
     shed: { reason: 'kafka' },

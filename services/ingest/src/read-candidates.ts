@@ -16,6 +16,7 @@ export interface Posted {
 /** Throws when the tenant's rate limit does not admit this many events now. */
 export type AdmitEvents = (count: number) => void;
 
+/** Most events of one request. */
 export const MAX_BATCH_EVENTS = 1_000;
 
 const NDJSON: ReadonlySet<string | undefined> = new Set([

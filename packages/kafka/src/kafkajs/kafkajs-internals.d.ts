@@ -8,7 +8,7 @@ declare module 'kafkajs/src/loggers/index.js' {
       level: number;
       logCreator: () => (entry: {
         namespace: string;
-        /** Such as `WARN`. */
+        /** The level, such as `WARN`. */
         label: string;
         log: { message: string; [field: string]: unknown };
       }) => void;
@@ -72,7 +72,7 @@ declare module 'kafkajs/src/protocol/requests/metadata/v6/response.js' {
 }
 
 declare module 'kafkajs/src/protocol/error.js' {
-  /** False for 0, which is "no error". */
+  /** Whether an error code means an error: false for 0. */
   export function failure(errorCode: number): boolean;
   /** `retriable`: a later request may succeed. */
   export function createErrorFromCode(errorCode: number): Error & { type: string; retriable: boolean };
@@ -82,7 +82,7 @@ declare module 'kafkajs/src/cluster/index.js' {
   import type { Socket } from 'node:net';
   import type { KafkajsLogger } from 'kafkajs/src/loggers/index.js';
 
-  /** What `Connection.send` takes: a request that encodes itself and a response that decodes itself. */
+  /** The argument of `Connection.send`: a request that encodes itself and a response that decodes itself. */
   export interface ProtocolRequest<T> {
     request: {
       apiKey: number;

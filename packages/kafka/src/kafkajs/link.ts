@@ -16,6 +16,7 @@ export type Logger = (level: LogLevel, message: string, fields?: Readonly<Record
 
 export const noLog: Logger = () => undefined;
 
+/** How to connect to a cluster, and how this process appears there. */
 export interface KafkaOptions {
   /** `host:port`, at least one. */
   readonly brokers: readonly string[];

@@ -10,7 +10,8 @@ const TIMEOUT_CHECK_MS = 1_000;
 
 /**
  * Starts a timer only while requests are pending. kafkajs 2.2.4 starts one after each response, with a negative
- * delay: about 900 wake-ups a second for each idle socket (Node 24 warns `TimeoutNegativeWarning` and uses 1 ms).
+ * delay. That is about 900 wake-ups a second for each idle socket (Node 24 warns `TimeoutNegativeWarning` and uses 1
+ * ms).
  */
 function scheduleCheckPendingRequests(this: RequestQueue): void {
   if (this.pending.length === 0 || this.throttleCheckTimeoutId !== null) return;

@@ -32,6 +32,7 @@ export interface Unhandled {
  */
 export type OnPoison = (unhandled: Unhandled) => Promise<unknown> | undefined;
 
+/** Options of `openSource`. */
 export interface SourceOptions {
   readonly kafka: Kafka;
   readonly groupId: string;
@@ -62,6 +63,7 @@ interface DelayTier {
   readonly delayMs: number;
 }
 
+/** Options of `openDelayedSource`. */
 export interface DelayedSourceOptions extends Omit<SourceOptions, 'topics' | 'handle'> {
   readonly tiers: readonly DelayTier[];
   /** Returns when the record is due, Unix milliseconds. Undefined (unreadable) means now. Must not throw. */

@@ -22,9 +22,9 @@ const NOTHING: Holding = { generation: -1, partitions: {} };
 
 /**
  * An assigner that spreads each topic evenly. A member keeps its partitions as far as an even spread allows. Topics
- * with the same partitions and readers are assigned together: partition 3 of every retry tier belongs to one member,
- * which sees all records of a key. kafkajs' round robin moves all partitions when a member joins or leaves, and each
- * moved partition may repeat records.
+ * with the same partitions and readers are assigned together. So partition 3 of every retry tier belongs to one
+ * member, which sees all records of a key. kafkajs' round robin moves all partitions when a member joins or leaves,
+ * and each moved partition may repeat records.
  */
 export function stickyAssigner(
   holding: () => Holding,
@@ -78,21 +78,21 @@ function assignTogether(
   members: readonly Member[],
 ): void {
   const free = new Set(partitions);
-  const share = Math.floor(partitions.length / members.length);
+  const evenShare = Math.floor(partitions.length / members.length);
   let extras = partitions.length % members.length;
   const newestClaimFirst = members.toSorted((a, b) => b.holding.generation - a.holding.generation);
-  const hands = newestClaimFirst.map((member) => {
+  const shares = newestClaimFirst.map((member) => {
     const held = (member.holding.partitions[topics[0]] ?? []).filter((partition) => free.has(partition));
-    const kept = held.slice(0, extras > 0 ? share + 1 : share);
-    if (kept.length > share) extras -= 1;
+    const kept = held.slice(0, extras > 0 ? evenShare + 1 : evenShare);
+    if (kept.length > evenShare) extras -= 1;
     for (const partition of kept) free.delete(partition);
     return { member, kept };
   });
   for (const partition of free) {
-    const [least] = hands.sort((a, b) => a.kept.length - b.kept.length || a.member.total - b.member.total);
+    const [least] = shares.sort((a, b) => a.kept.length - b.kept.length || a.member.total - b.member.total);
     least?.kept.push(partition);
   }
-  for (const { member, kept } of hands) {
+  for (const { member, kept } of shares) {
     for (const topic of topics) member.assigned[topic] = kept;
     member.total += kept.length * topics.length;
   }

@@ -72,7 +72,7 @@ interface TableReaderOptions {
 }
 
 /**
- * Reads a compacted topic in the background, up to the high watermark: another producer's open transaction must not
+ * Reads a compacted topic in the background, up to the high watermark. Another producer's open transaction must not
  * hide later records, such as one that disables a webhook. The reader needs no consumer group, so no rebalance
  * delays it and a killed process leaves no member behind.
  */

@@ -61,6 +61,7 @@ export interface AbortedTransaction {
   readonly firstOffset: number;
 }
 
+/** One partition of a fetch response. */
 export interface FetchedPartition extends TopicPartition {
   readonly errorCode: number;
   readonly highWatermark: number;

@@ -106,9 +106,9 @@ function checkValidity(certificate: X509Certificate, allowExpired: boolean): voi
 
 /**
  * Checks a pair and returns its certificate. Throws with the reason when no receiver would accept the pair, or its
- * key would sign too slowly: no PEM, a truncated chain, a key of another certificate, a weak or an overlong key, a
- * certificate that is not valid now (`allowExpired`: not valid yet) or not for clients. The message contains no part
- * of the pair.
+ * key would sign too slowly. Reasons: no PEM, a truncated chain, a key of another certificate, a weak or an overlong
+ * key, a certificate for other uses, or one that is not valid now. `allowExpired` accepts an expired one. The
+ * message contains no part of the pair.
  */
 export function checkClientCertificate(
   { certificate: chain, key }: ClientPair,

@@ -21,7 +21,7 @@ export interface Guard {
 
 /**
  * How long one address is tried before Node tries the next, milliseconds. Each address gets an equal share, at least
- * 1 s: Node's default of 250 ms fails for distant receivers, and a lost SYN is sent again after 1 s.
+ * 1 s. Node's default of 250 ms fails for distant receivers, and a lost SYN is sent again after 1 s.
  */
 const shareOf = (connectTimeoutMs: number, addresses: number): number =>
   Math.max(1_000, Math.floor(connectTimeoutMs / addresses));
@@ -68,7 +68,7 @@ function toDestination({ hostname, port }: URL) {
   return { host, port: port === '' ? 443 : Number(port) };
 }
 
-/** One connection that is being opened, under one deadline. */
+/** The opening of one connection, under one deadline. */
 class Connecting {
   readonly #guard: Guard;
   readonly #to: ReturnType<typeof toDestination>;

@@ -223,7 +223,7 @@ export class HandshakeBudget {
     return this.#tenants.memo(tenantId);
   }
 
-  /** Measures a handshake from its beginning until `ended` settles. */
+  /** Adds a connection, and charges its handshake's CPU time to the tenant until `ended` settles. */
   async measure(socket: SecuredSocket, ended: Promise<void>): Promise<void> {
     const { tenant } = socket;
     this.#open.add(socket);

@@ -9,7 +9,7 @@ export type Resolve = (host: string) => Promise<readonly string[]>;
 export interface ResolverOptions {
   /** Longest time of one query to one server, milliseconds; default 800. c-ares doubles it for each try. */
   readonly timeoutMs?: number;
-  /** Queries to each server; default 2. */
+  /** Queries to each name server; default 2. */
   readonly tries?: number;
   /** The file that names the name servers (resolv.conf(5)); default `/etc/resolv.conf`. Read again when it has changed. */
   readonly file?: string;

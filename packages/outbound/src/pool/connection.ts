@@ -15,7 +15,7 @@ export interface ConnectionLimits {
    * `keepAliveMs`.
    */
   readonly keepAliveMaxMs: number;
-  /** Bytes of the response's header block; default 16,384. */
+  /** Most bytes of the response's header block; default 16,384. */
   readonly headerLimitBytes: number;
   /** Bytes of the response's body that are read and discarded; default 65,536. Beyond it the connection is closed. */
   readonly responseLimitBytes: number;
@@ -60,8 +60,8 @@ export interface Exchange {
 const KEEP_ALIVE_MARGIN_MS = 1_000;
 
 /**
- * TLS bytes that an endpoint may send in one attempt: enough for tickets with the client certificate chain, for the
- * headers of 370 records, or for 200 key updates (5 ms).
+ * TLS bytes that an endpoint may send in one attempt. Enough for tickets with the client certificate chain, the
+ * headers of 370 records, or 200 key updates (5 ms).
  */
 const TLS_BYTES = 8_192;
 

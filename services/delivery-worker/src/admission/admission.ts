@@ -18,9 +18,9 @@ import { stalledMs, TICK_MS, WaitingQueue } from './queue.js';
 
 export interface AdmissionRules {
   readonly breaker: BreakerRules;
-  /** Attempts under way at one endpoint. */
+  /** Attempts in flight at one endpoint. */
   readonly endpointConcurrency: number;
-  /** Attempts under way at all endpoints together. */
+  /** Attempts in flight at all endpoints together. */
   readonly maxAttempts: number;
   /** Deliveries queued in memory. When the queue is full, no record of the live topics is taken. */
   readonly queueLimit: number;

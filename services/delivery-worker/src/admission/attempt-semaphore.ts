@@ -11,9 +11,9 @@ const TIMED_OUT: ReadonlySet<string> = new Set(['TIMEOUT', 'CONNECT_TIMEOUT']);
 
 /**
  * Counts the attempts in flight and decides who may start one. Slow start (RFC 5681 §3.1): a success raises an
- * endpoint's limit by one, and a timeout resets it. Dynamic thresholds (Choudhury and Hahne, "Dynamic queue length
- * thresholds for shared-memory packet switches", 1998): each endpoint is limited to a share of the free slots, so
- * some always stay free. Twenty hanging endpoints leave 293 of 1,024 slots free, a single tenant 512.
+ * endpoint's limit by one, and a timeout resets it. Dynamic thresholds: each endpoint is limited to a share of the
+ * free slots, so some always stay free (Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory
+ * packet switches", 1998). Twenty hanging endpoints leave 293 of 1,024 slots free, a single tenant 512.
  */
 export class AttemptSemaphore {
   busy = 0;

@@ -42,7 +42,7 @@ export interface TenantState {
 /** A target, and how many concurrent attempts its delivery policy allows. */
 export type EndpointTarget = SendTarget & { readonly maxConcurrency?: number | undefined };
 
-/** One endpoint (tenant, `ref` and URL) as this worker knows it. */
+/** The state of one endpoint (tenant, `ref` and URL) on this worker. */
 export class EndpointState {
   readonly ref: string;
   readonly tenant: TenantState;

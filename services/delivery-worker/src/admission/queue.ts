@@ -48,7 +48,7 @@ export class WaitingQueue {
    * Whether one more delivery may be queued. `hasCapacity` already bounds deliveries of the live topics. `busy`:
    * attempts in flight at all endpoints.
    *
-   * The shares of an endpoint and of a tenant are needed: without them two simulations fail, "one endpoint that is
+   * The shares of an endpoint and of a tenant are needed. Without them two simulations fail: "one endpoint that is
    * sent more than it takes" and "one that brings 90 %".
    */
   mayPush(endpoint: EndpointState, task: DeliveryTask, stalledMs: number, busy: number): boolean {

@@ -10,7 +10,7 @@ type Endpoints = () => readonly EndpointState[];
 const MAX_LISTED = 1_000;
 
 function createGauges(admission: Admission, endpoints: Endpoints, { registry }: ServiceScope): void {
-  addGauge(registry, 'webhook_attempts_in_flight', 'Attempts under way', () => admission.stats().busy);
+  addGauge(registry, 'webhook_attempts_in_flight', 'Attempts in flight', () => admission.stats().busy);
   const queued = 'Deliveries that wait in memory for a slot of their endpoint';
   addGauge(registry, 'webhook_deliveries_queued', queued, () => admission.stats().queued);
   new Gauge({

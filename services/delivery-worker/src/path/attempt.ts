@@ -27,6 +27,7 @@ export const resultFields = (outcome: AttemptOutcome): Pick<AttemptEntry, 'statu
 export const outcomeClass = (outcome: AttemptOutcome): string =>
   'status' in outcome ? `${Math.floor(outcome.status / 100)}xx` : outcome.error;
 
+/** Converts the sender's result: a 2xx is accepted, any other status is refused. */
 export function toOutcome(result: Exclude<SendResult, { kind: 'withdrawn' | 'throttled' }>): AttemptOutcome {
   const { durationMs } = result;
   if (result.kind === 'unreachable')

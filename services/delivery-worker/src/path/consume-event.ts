@@ -43,6 +43,7 @@ export interface ConsumeEventPorts {
  */
 const MAX_DIRECT_TASKS = 16;
 
+/** The place of a record in Kafka, as logs and tasks store it. */
 export const originOf = ({ topic, partition, offset }: KafkaRecord): RecordOrigin => ({
   topic,
   partition,

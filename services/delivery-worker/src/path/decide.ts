@@ -40,7 +40,7 @@ export interface RetrySchedule {
   readonly retryAfterMaxMs: number;
 }
 
-/** Attempts at 0, 5 s, 30 s, 2 m, 10 m, 30 m, 1 h, 2 h, 4 h, 8 h, 12 h, 24 h, 24 h after the one before. */
+/** The first attempt is made at once. This list has the waits before the following twelve. */
 export const DEFAULT_RETRY_DELAYS = '5s,30s,2m,10m,30m,1h,2h,4h,8h,12h,24h,24h';
 
 /** Why a delivery ends without a 2xx. */

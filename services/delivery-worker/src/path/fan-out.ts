@@ -35,6 +35,7 @@ export const makeTasks = (fanOut: FanOut, configurations: readonly Configuration
 export const publishFanOut = (publish: PublishWithRetry, fanOut: FanOut): Promise<void> =>
   publish({ topic: TOPICS.fanOuts, key: fanOut.eventId, value: fanOut.body, headers: fanOutHeaders(fanOut) });
 
+/** The log entry of a fan-out. `isOpen`: deliveries are still to be made. */
 export const fanOutEntry = ({ tenantId, eventId }: FanOut, isOpen: boolean): FanOutEntry => ({
   kind: 'fan-out',
   ...{ tenantId, eventId, at: Date.now(), isOpen },

@@ -20,7 +20,7 @@ export class SettledMemory {
   readonly #settled: LRUCache<string, number>;
   readonly #running = new Map<string, Run>();
 
-  /** `capacity`: settlements that are remembered. */
+  /** `capacity`: most settlements in memory. */
   constructor(capacity: number) {
     this.#settled = new LRUCache({ max: capacity });
   }

@@ -46,5 +46,5 @@ export function createAttemptLog(publish: PublishWithRetry, lingerMs = 20) {
   };
 }
 
-/** Reports attempts to `webhooks.attempts`, in packs. */
+/** Publishes attempts to `webhooks.attempts`, in packs. */
 export type AttemptLog = ReturnType<typeof createAttemptLog>;
