@@ -6,11 +6,11 @@ import { asError } from './faults.js';
 import { hostname } from 'node:os';
 import { LASTING_FAULT_MS } from './limits.js';
 
-/** How a service reaches Kafka, and what it may do to topics. */
+/** The settings of a connection to Kafka, and whether the service creates topics. */
 export interface KafkaSettings extends Omit<KafkaOptions, 'log'> {
-  /** Create the topics that are missing (default true); in production a job does it. */
+  /** Whether the service creates missing topics; default true. In production a job creates them. */
   readonly createTopics: boolean;
-  /** Replication of topics that are created; absent: the broker's default. */
+  /** Replication factor of created topics; default: the broker's. */
   readonly replicationFactor?: number | undefined;
 }
 
@@ -36,7 +36,10 @@ function readSasl(settings: SettingsReader): KafkaOptions['sasl'] {
   return { mechanism, username, password };
 }
 
-/** The default client id is the same when a process of the service starts again on this host, or in this pod. */
+/**
+ * Reads the settings. The default client id stays the same when a process of the service restarts on this host, or
+ * in this pod.
+ */
 export function readKafkaSettings(settings: SettingsReader, service: string): KafkaSettings {
   const brokers = settings.list('KAFKA_BROKERS');
   settings.refuseWhen(
@@ -54,8 +57,8 @@ export function readKafkaSettings(settings: SettingsReader, service: string): Ka
 }
 
 /**
- * A service's cluster: its faults go to the service's log, and it is closed with the service. Groups whose records have another
- * `format` are refused.
+ * Connects a service to a cluster. kafkajs' lines go to the service's log, and the cluster is closed with the
+ * service. Groups whose records have another `format` are refused.
  */
 export function connectKafka(settings: KafkaSettings, scope: ServiceScope, format: string): Kafka {
   const log: Logger = (level, message, fields) => scope.log[level](message, fields);
@@ -64,11 +67,11 @@ export function connectKafka(settings: KafkaSettings, scope: ServiceScope, forma
   return kafka;
 }
 
-/** With this many replicas or more, one may be down while an acknowledged record still has two. */
+/** From this many replicas on, an acknowledged record is on two brokers even while one broker is down. */
 const REPLICAS_FOR_QUORUM = 3;
 const QUORUM = { 'min.insync.replicas': '2' };
 
-/** The topics as they are to be created: with the replication of the settings. */
+/** Returns the topics with the replication factor of the settings. */
 export function replicated(
   specs: readonly TopicSpec[],
   { replicationFactor }: Pick<KafkaSettings, 'replicationFactor'>,
@@ -79,8 +82,8 @@ export function replicated(
 }
 
 /**
- * Creates the topics that are missing, unless `TOPICS_CREATE=false`; rejects when that takes longer than `deadlineMs`. Until it is
- * done the readiness of `scope` names the latest fault, and one line of its log does when it lasts.
+ * Creates missing topics, unless `TOPICS_CREATE=false`. Rejects after `deadlineMs` (default 60,000). Until it is
+ * done, the readiness of `scope` names the latest fault. A fault that lasts is also logged once.
  */
 export async function prepareTopics(
   kafka: Kafka,

@@ -1,23 +1,24 @@
+/** Returns the error itself, or wraps a thrown value that is not an Error. */
 export function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
 /**
- * Log fields of an error. `error` is its message: a field named `message` would be joined to the line's. `type` is Kafka's name of a
- * protocol error, such as `REBALANCE_IN_PROGRESS`.
+ * Log fields of an error. The field `error` is its message: a field named `message` would be appended to the line's
+ * message. `type` is Kafka's name of a protocol error, such as `REBALANCE_IN_PROGRESS`.
  */
 export function faultOf(error: unknown) {
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   return { name, error: message, type: typeOf(error) };
 }
 
-/** The type of the error, or of its cause. */
+/** Returns the type of the error, else of its cause. */
 function typeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   return 'type' in error && typeof error.type === 'string' ? error.type : typeOf(error.cause);
 }
 
-/** A group's records have another format than this service reads and writes. */
+/** Thrown when a group has committed records of another format than this service's. */
 export class OtherRecordFormat extends Error {
   readonly type = 'OTHER_RECORD_FORMAT';
 }
@@ -36,7 +37,7 @@ const FATAL_TYPES = new Set([
   'OTHER_RECORD_FORMAT',
 ]);
 
-/** Whether trying again cannot help, because an operator must change something. */
+/** Whether a retry cannot help, because an operator must change something. */
 export function isFatal(error: unknown): boolean {
   const fault = faultOf(error);
   return FATAL_TYPES.has(fault.type ?? '') || fault.name === 'KafkaJSSASLAuthenticationError';

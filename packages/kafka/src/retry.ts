@@ -4,8 +4,9 @@ import { isFatal, asError } from './faults.js';
 import { POLL_MS, RETRY_FIRST_MS, RETRY_LONGEST_MS } from './limits.js';
 
 /**
- * Milliseconds to wait after failures in a row (minimum 1): 100, doubled with each further failure up to `longestMs` (default 1,000).
- * Half of it is random, so that clients do not retry at once ("equal jitter", AWS Architecture Blog, 2015).
+ * The wait after `failures` consecutive failures (from 1), milliseconds: 100, doubled with each further failure up
+ * to `longestMs` (default 1,000). Half of the wait is random, so that clients do not retry at the same time ("equal
+ * jitter", AWS Architecture Blog, 2015).
  */
 export function backoffMs(failures: number, longestMs = RETRY_LONGEST_MS): number {
   const plainMs = Math.min(RETRY_FIRST_MS * 2 ** (failures - 1), longestMs);
@@ -17,13 +18,13 @@ export function remainingMs(deadlineAt: number): number {
   return Math.max(0, deadlineAt - performance.now());
 }
 
-/** Resolves when `isSo` holds, or after `timeoutMs`. */
+/** Resolves when the condition `isSo` is true, or after `timeoutMs`. */
 export async function until(isSo: () => boolean, timeoutMs: number): Promise<void> {
   const deadlineAt = performance.now() + timeoutMs;
   while (!isSo() && remainingMs(deadlineAt) > 0) await delay(POLL_MS);
 }
 
-/** The promise's outcome, or `undefined` when it has none after `timeoutMs`; what it does later is ignored. */
+/** Settles as the promise does, or resolves with undefined after `timeoutMs`. A later outcome is ignored. */
 export function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T | undefined> {
   const ended = new AbortController();
   const timeout = delay(timeoutMs, undefined, { signal: ended.signal }).catch(() => undefined);
@@ -31,8 +32,8 @@ export function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T | u
 }
 
 /**
- * Tries until it works; throws at the deadline (the last error as cause), or at once when trying again cannot help. `onFault`
- * gets the error of each try.
+ * Calls `attempt` until it succeeds. Throws at the deadline, with the last error as cause, or at once when a retry
+ * cannot help. `onFault` is called with the error of each failed try.
  */
 export async function untilDeadline<T>(
   what: string,

@@ -1,10 +1,13 @@
 import { withDeadline } from '@webhooks/runtime';
 import { mongo } from 'mongoose';
 
-/** MongoDB's code for a write of a document that exists already. */
+/** MongoDB's error code for a write of a document that already exists. */
 export const DUPLICATE_KEY = 11_000;
 
-/** Whether a write failed because the document exists already. All other faults mean that the database is unavailable. */
+/**
+ * Whether a write failed because the document already exists. Any other fault means that the database is
+ * unavailable.
+ */
 export const isDuplicate = (error: unknown): boolean =>
   error instanceof mongo.MongoServerError && error.code === DUPLICATE_KEY;
 
@@ -12,8 +15,9 @@ export const isDuplicate = (error: unknown): boolean =>
 export type RunQuery<M> = <T>(statement: (model: M) => Promise<T>) => Promise<T>;
 
 /**
- * Runs statements that must all end within `ms` from now. A fault, or the end of the time, throws what `unavailable` makes of it. A
- * duplicate is thrown as it is. `models` gives undefined while no statement may run.
+ * Returns a function that runs statements, which must all end within `ms` milliseconds from now. After a fault or
+ * the deadline, it throws the error that `unavailable` creates. A duplicate error is thrown unchanged. `models`
+ * returns undefined while no statement may run.
  */
 export function createRunQuery<M>(
   models: () => M | undefined,

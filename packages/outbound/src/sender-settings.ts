@@ -4,24 +4,27 @@ import { readClientCertificate, type ClientCertificate } from './guard/client-ce
 import type { PoolLimits } from './pool/origin-pool.js';
 import type { Resolve } from './guard/resolver.js';
 
-/** What can be sent to another thread. */
+/** Options that can be sent to another thread. */
 export interface PlainOptions extends Partial<PoolLimits> {
-  /** What may be connected to. `allowLoopback` also lets the name `localhost` pass. */
+  /** Which addresses may be connected to. `allowLoopback` also admits the name `localhost`. */
   readonly addresses?: AddressRules;
-  /** PEM file with certificate authorities to trust besides the system's (`ENDPOINT_CA_FILE`). */
+  /** PEM file with certificate authorities that are trusted besides the system's (`ENDPOINT_CA_FILE`). */
   readonly extraCaFile?: string | undefined;
-  /** Default: connections present none. */
+  /** The sender's client certificate; default: none. */
   readonly clientCertificate?: ClientCertificate | undefined;
-  /** Resolving, connecting and TLS together, default 3,000 ms; waiting for its turn is not counted. */
+  /**
+   * Time for resolving, connecting and TLS together; default 3,000 ms. The wait for a handshake slot is not
+   * included.
+   */
   readonly connectTimeoutMs?: number;
-  /** From `post` to the last byte of the response unless the request says otherwise, default 10,000 ms. */
+  /** Time from `post` to the last byte of the response, unless the request sets its own; default 10,000 ms. */
   readonly attemptTimeoutMs?: number;
 }
 
 export interface SenderOptions extends PlainOptions {
   /** Default: `createResolver()`. */
   readonly resolve?: Resolve | undefined;
-  /** Called with each tenant whose new connections are opened on the thread of costly tenants from now on. */
+  /** Called with each tenant whose new connections open on the thread of costly tenants from now on. */
   readonly onIsolated?: (tenantId: string) => void;
 }
 
@@ -31,7 +34,7 @@ function parseHeaderValue(text: string): string {
   return text;
 }
 
-/** A list of blocks such as `10.0.0.0/8,::1`; throws with the first that is none. */
+/** Parses a list of blocks such as `10.0.0.0/8,::1`. Throws for the first entry that is no block. */
 const parseBlocks =
   (kind: 'allow' | 'deny') =>
   (text: string): readonly string[] => {
@@ -40,17 +43,18 @@ const parseBlocks =
     return blocks;
   };
 
-/** Both files or none. */
+/** Reads the client certificate. Both files must be set, or none. */
 function readPair(settings: SettingsReader): ClientCertificate | undefined {
   const keyFile = settings.optionalText('CLIENT_KEY_FILE');
   const fallback = keyFile === undefined ? '' : undefined;
   return settings.parsed('CLIENT_CERTIFICATE_FILE', fallback, (certificateFile) => {
     if (keyFile === undefined) throw new Error('CLIENT_KEY_FILE is required with it');
-    // An expired one is presented, and alerts report it: no start would stop all deliveries.
+    // An expired certificate is accepted at start, and alerts report it: a failed start would stop all deliveries.
     return readClientCertificate({ certificateFile, keyFile }, true);
   });
 }
 
+/** Reads the settings of the sender. */
 export function readSenderSettings(settings: SettingsReader) {
   return {
     extraCaFile: settings.optionalText('ENDPOINT_CA_FILE'),
@@ -64,5 +68,5 @@ export function readSenderSettings(settings: SettingsReader) {
   };
 }
 
-/** What every sender of the operator's is opened with, and the `User-Agent` of its requests. */
+/** The settings of a sender, and the `User-Agent` of its requests. */
 export type SenderSettings = ReturnType<typeof readSenderSettings>;

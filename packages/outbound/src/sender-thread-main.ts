@@ -3,7 +3,7 @@ import { Sender } from './sender.js';
 import type { PlainOptions } from './sender-settings.js';
 import type { ThreadMessage, ThreadReply } from './sender-thread.js';
 
-/** The thread of costly tenants: what `SenderThread` begins. */
+/** The entry point of the thread of costly tenants, which `SenderThread` starts. */
 const sender = new Sender(workerData as PlainOptions);
 
 const reply = (message: ThreadReply): void => parentPort?.postMessage(message);

@@ -4,33 +4,39 @@ import type { ClientCertificate } from './guard/client-certificate.js';
 import type { SendRequest, SendResult } from './pool/exchange.js';
 import type { PlainOptions } from './sender-settings.js';
 
-/** A request as it is sent to the thread. Its body is a copy, which moves there. */
+/** A request as it is sent to the thread. Its body is a copy whose ownership is transferred. */
 interface ThreadPost extends Omit<SendRequest, 'mayStart' | 'body'> {
   readonly body: Uint8Array<ArrayBuffer>;
 }
-/** Sent to the thread. */
+/** A message to the thread. */
 export type ThreadMessage =
   { readonly id: number; readonly request: ThreadPost } | { readonly present: ClientCertificate };
-/** Sent by the thread. `fault` says why the post rejects. */
+/** A message from the thread. `fault`: why the post rejects. */
 export type ThreadReply =
   { readonly id: number; readonly result: SendResult } | { readonly id: number; readonly fault: string };
 
-/** A post fails this long after its time-out; a thread that sent nothing for this long ends. The costliest known handshake takes a tenth. */
+/**
+ * A post rejects this long after its timeout, milliseconds. A thread that replied nothing for this long is ended.
+ * The costliest known handshake takes a tenth of it.
+ */
 const STALLED_MS = 5_000;
-/** A thread whose heap grows beyond this ends, and the process does not. */
+/** A thread whose heap exceeds these limits ends, without ending the process. */
 const HEAP_LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
-/** The built file, for tests too, which run the source. */
+/** The built file. Tests use it too, although they run the source. */
 const MAIN = createRequire(import.meta.url).resolve('@webhooks/outbound/sender-thread-main');
 
-/** A sender on its own thread, which the first post starts. When the thread ends, pending posts reject and the next one starts another. */
+/**
+ * A sender on its own thread, which the first post starts. When the thread ends, pending posts reject, and the next
+ * post starts another thread.
+ */
 export class SenderThread {
   #options: PlainOptions;
   #worker: Worker | undefined;
-  /** Settles when the last ended thread is gone. */
+  /** Settles when the thread that was ended last has exited. */
   #ending: Promise<unknown> | undefined;
   #posts = 0;
-  /** When the thread started or last replied. */
-  #heardAt = 0;
+  /** When the thread started or last replied, by `performance.now()`. */
+  #lastReplyAt = 0;
   readonly #pending = new Map<number, PromiseWithResolvers<SendResult>>();
   readonly #stalledMs: number;
 
@@ -39,7 +45,7 @@ export class SenderThread {
     this.#stalledMs = stalledMs;
   }
 
-  /** As `Sender.post`; `mayStart` is called at once. */
+  /** Posts as `Sender.post` does, but calls `mayStart` at once. */
   async post({ mayStart, body, ...rest }: SendRequest, timeoutMs: number): Promise<SendResult> {
     if (mayStart?.() === false) return { kind: 'withdrawn', durationMs: 0 };
     this.#worker ??= this.#start();
@@ -49,24 +55,26 @@ export class SenderThread {
     this.#worker.postMessage(message, [bytes.buffer]);
     const pending = Promise.withResolvers<SendResult>();
     this.#pending.set(id, pending);
-    // `setImmediate`: a reply that came while our own thread computed is read first.
-    const late = setTimeout(() => setImmediate(() => this.#late(id)), timeoutMs + this.#stalledMs);
+    // `setImmediate`: a reply that arrived while this thread was busy is read first.
+    const late = setTimeout(() => setImmediate(() => this.#rejectLate(id)), timeoutMs + this.#stalledMs);
     return pending.promise.finally(() => clearTimeout(late));
   }
 
-  #late(id: number): void {
+  /** Ends a stalled thread. Otherwise only this post rejects. */
+  #rejectLate(id: number): void {
     const error = new Error('the thread of costly tenants has stalled');
-    if (performance.now() - this.#heardAt > this.#stalledMs) return this.#end(error);
+    if (performance.now() - this.#lastReplyAt > this.#stalledMs) return this.#end(error);
     this.#pending.get(id)?.reject(error);
     this.#pending.delete(id);
   }
 
+  /** As `Sender.present`. */
   present(certificate: ClientCertificate): void {
     this.#options = { ...this.#options, clientCertificate: certificate };
     this.#worker?.postMessage({ present: certificate } satisfies ThreadMessage);
   }
 
-  /** Pending posts reject. */
+  /** Ends the thread. Pending posts reject. */
   async close(): Promise<void> {
     this.#end(new Error('the thread of costly tenants was ended'));
     await this.#ending;
@@ -74,9 +82,9 @@ export class SenderThread {
 
   #start(): Worker {
     const worker = new Worker(MAIN, { workerData: this.#options, resourceLimits: HEAP_LIMITS });
-    this.#heardAt = performance.now();
+    this.#lastReplyAt = performance.now();
     worker.on('message', (reply: ThreadReply) => {
-      this.#heardAt = performance.now();
+      this.#lastReplyAt = performance.now();
       const pending = this.#pending.get(reply.id);
       this.#pending.delete(reply.id);
       if ('fault' in reply) pending?.reject(new Error(reply.fault));

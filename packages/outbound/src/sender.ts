@@ -12,16 +12,19 @@ import { openCaBundle } from './guard/ca-bundle.js';
 
 const DEFAULT_LIMITS: PoolLimits = {
   handshakesPerOrigin: 8, // Little's law: 8 of 5 ms carry 1,600 posts a second
-  usedConnectionMs: 50, // a used connection of a quick endpoint comes sooner, and costs nothing
+  usedConnectionMs: 50, // a fast endpoint frees a used connection sooner, at no cost
   maxConnectionAgeMs: 300_000, // a common time to live of DNS answers
-  maxIdleConnections: 2_048, // as many again as there may be attempts: 100 MB at most
+  maxIdleConnections: 2_048, // twice the concurrent attempts: 100 MB at most
   keepAliveMs: 4_000, // Node's servers close after 5 s
   keepAliveMaxMs: 15_000, // every idle connection costs memory on both sides
   headerLimitBytes: 16_384, // Node's own bound
-  responseLimitBytes: 65_536, // one read of a socket: nobody needs the body
+  responseLimitBytes: 65_536, // one read of a socket; the body is not used
 };
 
-/** Opens the sender of deliveries. Throws when the extra authority file or a denied block cannot be read. */
+/**
+ * Creates a sender with a second thread for costly tenants. Throws when the extra authority file or an address block
+ * is invalid.
+ */
 export function createSender({
   resolve,
   onIsolated = () => undefined,
@@ -30,12 +33,13 @@ export function createSender({
   return new Sender({ ...plain, resolve, onIsolated }, new SenderThread(plain));
 }
 
+/** Posts requests to endpoints, one connection pool for each tenant and origin. */
 export class Sender {
   readonly #timeoutMs: number;
   readonly #pools: OriginPools;
   readonly #budget: HandshakeBudget;
   readonly #thread: SenderThread | undefined;
-  /** Oldest first. */
+  /** Attempts in flight, oldest first. */
   readonly #inFlight = new Set<Pick<Attempt, 'startedAt' | 'ended'>>();
   #closed = false;
 
@@ -61,8 +65,9 @@ export class Sender {
   }
 
   /**
-   * Makes one attempt. An endpoint's failure is a value. The promise rejects for a mistake of the caller (an invalid header, a closed
-   * sender), or when the second thread ends. It settles at the deadline, or 5 s later when that thread has stalled.
+   * Makes one attempt. A failure of the endpoint is a value. Rejects for a mistake of the caller (an invalid header,
+   * a closed sender), for a fault of this machine, or when the second thread ends. Settles at the deadline, or 5 s
+   * later when that thread has stalled.
    */
   async post(request: SendRequest): Promise<SendResult> {
     if (this.#closed) throw new Error('the sender is closed');
@@ -73,7 +78,7 @@ export class Sender {
     try {
       pool.start(attempt);
       const result = await attempt.ended;
-      // It needed a new connection, so nothing was sent.
+      // The attempt needed a new connection, so nothing was sent.
       if (result.kind === 'throttled') return await this.#postOnThread(request, attempt.startedAt, result);
       return result;
     } finally {
@@ -82,7 +87,10 @@ export class Sender {
     }
   }
 
-  /** Posts in the time that is left. With less than half of it a time-out would blame the endpoint. */
+  /**
+   * Posts on the second thread in the remaining time. With less than half of the timeout left, the post stays
+   * throttled: a timeout would be blamed on the endpoint.
+   */
   async #postOnThread(request: SendRequest, startedAt: number, throttled: SendResult): Promise<SendResult> {
     const leftMs = (request.timeoutMs ?? this.#timeoutMs) - throttled.durationMs;
     if (this.#thread === undefined || leftMs < throttled.durationMs) return throttled;
@@ -94,15 +102,15 @@ export class Sender {
   }
 
   /**
-   * Presents this certificate on new connections of attempts without one of their own. Older connections end their attempts and close
-   * when they are idle. Throws when it is no certificate.
+   * Presents this certificate on new connections, for attempts without their own. Older connections finish their
+   * attempts and close when idle. Throws when the certificate is invalid.
    */
   present(certificate: ClientCertificate): void {
     this.#pools.present(certificate);
     this.#thread?.present(certificate);
   }
 
-  /** Takes no new request, waits for those in flight (until their deadlines), and closes all connections. */
+  /** Accepts no new request, waits for those in flight (until their deadlines), and closes all connections. */
   async close(): Promise<void> {
     this.#closed = true;
     // A throttled post may continue on the thread.
@@ -117,12 +125,14 @@ export class Sender {
     return 0;
   }
 
+  /** Current numbers, for metrics. */
   stats() {
     return {
       pools: this.#pools.size,
       inFlight: this.#inFlight.size,
       /** Age of the oldest attempt in flight, in milliseconds; 0 when there is none. */
       oldestMs: this.#oldestMs(),
+      /** Open TCP connections, handshakes included. */
       connections: this.#budget.connections,
     };
   }

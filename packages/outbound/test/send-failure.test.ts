@@ -1,4 +1,4 @@
-import { codeOf, isOurFault, SendFailure, toConnectFailure, toFailedResult } from '../src/send-failure.js';
+import { codeOf, isLocalFault, SendFailure, toConnectFailure, toFailedResult } from '../src/send-failure.js';
 
 const failing = (code: unknown): Error => Object.assign(new Error(), code === undefined ? {} : { code });
 
@@ -81,7 +81,7 @@ describe('a fault of our own', () => {
     ['no descriptor left', failing('EMFILE'), true],
     ['a connection that was refused', refused, false],
   ])('%s: %#', (_, error, ours) => {
-    expect(isOurFault(error)).toBe(ours);
-    expect(isOurFault(toConnectFailure(error))).toBe(ours);
+    expect(isLocalFault(error)).toBe(ours);
+    expect(isLocalFault(toConnectFailure(error))).toBe(ours);
   });
 });

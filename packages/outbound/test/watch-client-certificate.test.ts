@@ -106,7 +106,7 @@ it.each<[string, (pair: ClientPair) => Promise<ClientPair> | ClientPair]>([
   await eventually(async () => (await metric('refused')) === 0);
   expect(presented).toEqual([expect.objectContaining(good)]);
   expect(lines).toEqual([
-    'renewing the client certificate failed; it goes on trying',
+    'renewing the client certificate failed; retrying',
     'the client certificate was renewed',
     'renewing the client certificate works again',
   ]);

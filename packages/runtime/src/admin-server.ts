@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { type Registry, Counter } from 'prom-client';
 import type { HealthBoard, HealthReport } from './health.js';
 
-/** A counter with these labels. */
+/** Creates a counter with these labels. */
 export const addCounter = <Label extends string>(
   registry: Registry,
   name: string,
@@ -11,7 +11,7 @@ export const addCounter = <Label extends string>(
   ...labelNames: Label[]
 ) => new Counter({ name, help, labelNames, registers: [registry] });
 
-/** A further page of the admin server: a path and what it responds with as JSON. */
+/** A further page of the admin server: its path, and the value that it returns as JSON. */
 export interface AdminPage {
   readonly path: string;
   render(): unknown;
@@ -40,8 +40,8 @@ function respondPage(response: ServerResponse, path: string, pages: readonly Adm
 }
 
 /**
- * Serves `/livez`, `/readyz`, `/metrics` and further pages to operators, on a port of its own that is not public.
- * `port` 0 takes a free one. Throws when the port is in use.
+ * Serves `/livez`, `/readyz`, `/metrics` and further pages to operators, on a separate port that is not public.
+ * `port` 0 takes a free port. Throws when the port is in use.
  */
 export async function startAdminServer(options: {
   readonly port: number;

@@ -1,14 +1,14 @@
 import type { Logger } from './logger.js';
 import { errorFields } from './logger.js';
 
-/** How the process ends: `orderly` by a signal, otherwise after a fault, when no new work may begin. */
+/** How the process ends: `orderly` after a signal. Otherwise after a fault, when no new work may begin. */
 export interface Ending {
   readonly orderly: boolean;
 }
 
 export type Close = (ending: Ending) => Promise<void>;
 
-/** Resolves with `work`, or throws after `ms` with a message that names it as `what`. */
+/** Resolves with `work`, or throws after `ms` milliseconds with a message that begins with `what`. */
 export async function withDeadline<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_, reject) => {
@@ -21,7 +21,7 @@ export async function withDeadline<T>(work: Promise<T>, ms: number, what: string
   }
 }
 
-/** What was opened and how it is closed: shutdown is start-up reversed. */
+/** The close functions of all opened parts. They are called in reverse order of opening. */
 export class Closers {
   private readonly stack: { readonly name: string; readonly close: Close }[] = [];
 
@@ -30,8 +30,8 @@ export class Closers {
   }
 
   /**
-   * Closes the last opened first, each within what is left of the deadline. A fault is logged and the rest goes on.
-   * Returns true when everything closed in time.
+   * Closes all parts, the last opened first, each within the rest of the deadline. A fault is logged, and closing
+   * continues. Returns true when everything closed in time.
    */
   async closeAll(log: Logger, deadlineMs: number, ending: Ending = { orderly: true }): Promise<boolean> {
     const end = performance.now() + deadlineMs;

@@ -1,15 +1,15 @@
-/** Returns why something fails now, or undefined when it works. Must return at once and never throw. */
+/** Returns why a part fails now, or undefined when it works. Must return at once and never throw. */
 export type HealthProbe = () => string | undefined;
 
 export interface HealthReport {
   readonly ok: boolean;
-  /** Reason by the name of the probe; empty when all is well. */
+  /** Reasons by the names of the failing probes; empty when none fails. */
   readonly faults: Readonly<Record<string, string>>;
 }
 
 /**
- * What a service reports of itself. It is ready when it has what its work needs. It is live while it makes progress, and while a
- * dependency is down: a restart would not mend that, and would repeat everything that was not committed.
+ * The health of a service. It is ready when it has all that its work needs. It is live while it makes progress, and
+ * while a dependency is down. A restart would not help then, and would repeat everything that was not committed.
  */
 export class HealthBoard {
   private readonly live = new Map<string, HealthProbe>();
@@ -20,7 +20,10 @@ export class HealthBoard {
     this.live.set(name, probe);
   }
 
-  /** `showsDependency`: it fails only while a dependency is down; default true. A probe of our own faults must not excuse a standstill. */
+  /**
+   * Adds a readiness probe. `showsDependency`: the probe fails only while a dependency is down; default true. Such a
+   * failure excuses a lack of progress, so a probe for faults of the service itself must set false.
+   */
   readiness(name: string, probe: HealthProbe, showsDependency = true): void {
     this.ready.set(name, probe);
     if (showsDependency) this.dependencies.set(name, probe);

@@ -3,7 +3,10 @@ import { createLogger as createWinston, format, transports } from 'winston';
 
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** One JSON line on standard output for each call. Fields never hold bodies, tokens, secrets or whole URLs. */
+/**
+ * Writes one JSON line to standard output for each call. Fields must not contain bodies, tokens, secrets or whole
+ * URLs.
+ */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
@@ -29,13 +32,16 @@ function describe(error: unknown, depth: number): LogFields {
   };
 }
 
-/** An error as fields of a log line: message, code, the chain of causes (at most five deep) and the stack. */
+/** Returns an error as fields of a log line: message, code, the chain of causes (at most five) and the stack. */
 export function errorFields(error: unknown): LogFields {
   const stack = error instanceof Error ? error.stack?.slice(0, 4_000) : undefined;
   return { ...describe(error, 0), ...(stack === undefined ? {} : { stack }) };
 }
 
-/** A logger whose lines carry `time` (RFC 3339), `level`, `service` and `message`, in this order, then the fields. */
+/**
+ * Creates a logger whose lines have `time` (RFC 3339), `level`, `service` and `message`, in this order, then the
+ * fields.
+ */
 export function createLogger(service: string, level: string): Logger {
   const winston = createWinston({
     level,
@@ -53,7 +59,7 @@ export function createLogger(service: string, level: string): Logger {
   };
 }
 
-/** The same logger, whose lines all carry `bound`. A field of the call replaces a bound one of the same name. */
+/** Returns a logger that adds `bound` to all lines. A field of the call replaces a bound field of the same name. */
 export const bindFields = (log: Logger, bound: LogFields): Logger => ({
   debug: (message, fields) => log.debug(message, { ...bound, ...fields }),
   info: (message, fields) => log.info(message, { ...bound, ...fields }),
@@ -61,29 +67,29 @@ export const bindFields = (log: Logger, bound: LogFields): Logger => ({
   error: (message, fields) => log.error(message, { ...bound, ...fields }),
 });
 
-/** Shortest time between two lines of one throttle, in milliseconds. */
-const AGAIN_MS = 10_000;
+/** Shortest time between two lines of one throttle, milliseconds. */
+const REPORT_EVERY_MS = 10_000;
 
-/** Writes a line. `count`: how often it happened since the last line. */
+/** Writes a line. `count`: number of calls since the last line. */
 type Report = (count: number) => void;
 
 /**
- * Throttles a line about what may happen thousands of times a second. Call it each time: it reports the first one at once, then at most
- * once in 10 s. `now` is a monotonic clock in milliseconds; default `performance.now`.
+ * Creates a throttle for a line that may occur thousands of times a second. Call the throttle each time: it reports
+ * the first call at once, then at most once in 10 s. `now`: monotonic milliseconds; default `performance.now`.
  */
 export function createLogThrottle(now = () => performance.now()): (report: Report) => void {
   let [count, reportedAt] = [0, -Infinity];
   return (report) => {
     count += 1;
     const at = now();
-    if (at - reportedAt < AGAIN_MS) return;
+    if (at - reportedAt < REPORT_EVERY_MS) return;
     const reported = count;
     [count, reportedAt] = [0, at];
     report(reported);
   };
 }
 
-/** One throttle for each of a bounded set of words. */
+/** Creates one throttle for each word. The set of words must be bounded. */
 export function createLogThrottles(): (word: string, report: Report) => void {
   const throttles = new Map<string, (report: Report) => void>();
   return (word, report) => {

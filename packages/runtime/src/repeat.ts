@@ -8,7 +8,10 @@ export interface Repetition {
   readonly log: Logger;
 }
 
-/** Calls `work` again and again, with a pause of `everyMs` in between. A fault is logged when it begins and when it ends. */
+/**
+ * Calls `work` repeatedly, with a pause of `everyMs` milliseconds between calls. A fault is logged when it begins
+ * and when it ends. `stop` resolves when the current call has ended.
+ */
 export function repeat({ name, everyMs, work, log }: Repetition): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -20,7 +23,7 @@ export function repeat({ name, everyMs, work, log }: Repetition): { stop(): Prom
       if (failing) log.info(`${name} works again`);
       failing = false;
     } catch (error) {
-      if (!failing) log.warn(`${name} failed; it goes on trying`, errorFields(error));
+      if (!failing) log.warn(`${name} failed; retrying`, errorFields(error));
       failing = true;
     }
   };
@@ -40,8 +43,9 @@ export function repeat({ name, everyMs, work, log }: Repetition): { stop(): Prom
 }
 
 /**
- * Shares one run of `work` among all who call before it begins. A call during a run gets the next run, because the current one may
- * miss what came after its begin. Without `before`, a call while nothing runs begins at once. With `before`, each run waits for it first.
+ * Shares one run of `work` among all calls made before it begins. A call during a run gets the next run, because the
+ * current one may miss changes after its start. Without `before`, a call begins at once when nothing runs. With
+ * `before`, each run waits for it first.
  */
 export function shareNext<T>(work: () => Promise<T>, before?: () => Promise<unknown>): () => Promise<T> {
   let running: Promise<T> | undefined;

@@ -5,16 +5,16 @@ import { HealthBoard } from './health.js';
 import { createLogger, errorFields, type Logger } from './logger.js';
 import { SettingsError, readSettings, type SettingsReader } from './settings.js';
 
-/** What a service's `compose` gets to put its parts together with. */
+/** What `compose` of a service is called with, to connect its parts. */
 export interface ServiceScope {
   readonly log: Logger;
   readonly health: HealthBoard;
   readonly registry: Registry;
-  /** Registers how to close what was just opened; the last opened is closed first. */
+  /** Registers how to close a part that was just opened. The last opened is closed first. */
   readonly onClose: (name: string, close: Close) => void;
   /** Adds a page to the admin server. */
   readonly addPage: (page: AdminPage) => void;
-  /** Ends the process in order, with exit code 1: a fault after which only a restart helps. */
+  /** Ends the process in order, with exit code 1, after a fault that only a restart can fix. */
   readonly fail: (error: unknown) => void;
 }
 
@@ -33,7 +33,10 @@ export const readProcessSettings = (settings: SettingsReader) => ({
   shutdownTimeoutMs: settings.integer('SHUTDOWN_TIMEOUT_MS', 40_000, { min: 1_000, max: 600_000 }),
 });
 
-/** Ends the process in order, once: everything is closed within the deadline, and a second signal ends it at once. */
+/**
+ * Returns a function that ends the process in order, once: everything is closed within the deadline. A second signal
+ * ends it at once.
+ */
 function createShutdown(log: Logger, closers: Closers, timeoutMs: number) {
   let ending = false;
   return (reason: string, exitCode: number): void => {
@@ -57,7 +60,7 @@ type Shutdown = ReturnType<typeof createShutdown>;
 
 function watchProcess(log: Logger, shutdown: Shutdown): void {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => shutdown(signal, 0));
-  // A service that `npm start` started ends with it, even when that was killed.
+  // A service that was started by `npm start` ends with it, even when `npm start` was killed.
   process.once('disconnect', () => shutdown('the parent process has ended', 0));
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (error: unknown) => {
@@ -68,11 +71,11 @@ function watchProcess(log: Logger, shutdown: Shutdown): void {
 }
 
 /**
- * Counts writes of log lines that fail, because the reader has ended (EPIPE) or the disk is full. The service goes on. Without a listener
- * each failed line would be an uncaught exception, whose own line fails too.
+ * Counts failed writes of log lines, because the reader has ended (EPIPE) or the disk is full. The service
+ * continues. Without a listener each failed line would be an uncaught exception, whose own line would fail too.
  */
 function countFailedLogWrites(registry: Registry): void {
-  const help = 'Writes of log lines that failed, because nobody reads them or there is no space';
+  const help = 'Writes of log lines that failed, because their reader has ended or the disk is full';
   const failed = addCounter(registry, 'log_writes_failed_total', help);
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => failed.inc());
 }
@@ -89,15 +92,15 @@ function createScope(log: Logger, closers: Closers, shutdown: Shutdown) {
     onClose: (name, close) => closers.add(name, close),
     addPage: (page) => void pages.push(page),
     fail: (error) => {
-      log.error('giving up', errorFields(error));
-      shutdown('a fault that only a restart mends', 1);
+      log.error('fatal fault', errorFields(error));
+      shutdown('a fault that only a restart can fix', 1);
     },
   } satisfies ServiceScope & { pages: AdminPage[] };
 }
 
 /**
- * Bytes of the slabs from which Node cuts small buffers; default 64 KiB, and 8 KiB up to Node 22. A held buffer keeps its whole slab: 23
- * of the 32 MB of buffers in a flooded worker.
+ * Bytes of the slabs from which Node allocates small buffers; Node's default is 64 KiB, and 8 KiB up to Node 22. A
+ * referenced buffer keeps its whole slab in memory: 23 of the 32 MB of buffers in a flooded worker.
  */
 const SLAB_BYTES = 8 * 1_024;
 
@@ -127,7 +130,10 @@ async function start<C>(definition: ServiceDefinition<C>): Promise<void> {
   }
 }
 
-/** Starts a service and keeps it until a signal ends it. A wrong environment is reported on standard error, exit code 2. */
+/**
+ * Starts a service, which runs until a signal ends it. An invalid environment is reported on standard error, with
+ * exit code 2.
+ */
 export async function runService<C>(definition: ServiceDefinition<C>): Promise<void> {
   try {
     await start(definition);

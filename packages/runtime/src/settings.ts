@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Everything that is wrong with a service's environment, reported at once. */
+/** All faults of a service's environment, reported at once. */
 export class SettingsError extends Error {
   readonly faults: readonly string[];
 
@@ -20,7 +20,10 @@ interface NumberBounds {
 
 type SettingType = 'text' | 'file' | 'list' | 'integer' | 'flag' | 'url' | 'parsed';
 
-/** A setting as it was read. The table of deploy/README.md has its meaning, and is tested against these. */
+/**
+ * A setting as it was read. Its meaning is in the table of deploy/README.md, which is tested against these
+ * descriptors.
+ */
 export interface SettingDescriptor extends NumberBounds {
   readonly type: SettingType;
   /** Absent when the setting is required, or has no value by default. */
@@ -29,12 +32,13 @@ export interface SettingDescriptor extends NumberBounds {
 }
 
 /**
- * Reads settings from an environment. Each method returns a usable value and notes a fault, so that one start reports every mistake. An
- * empty variable counts as unset. A secret can come from a file: `NAME_FILE` is read when `NAME` is unset.
+ * Reads settings from an environment. Each method returns a usable value and adds a fault to `faults`, so that one start
+ * reports every mistake. An empty variable counts as unset. A secret can come from a file: `NAME_FILE` is read when
+ * `NAME` is unset.
  */
 export class SettingsReader {
   readonly faults: string[] = [];
-  /** Every setting that was read, by its name. */
+  /** All settings that were read, by name. */
   readonly descriptors = new Map<string, SettingDescriptor>();
 
   private readonly env: Environment;
@@ -43,7 +47,7 @@ export class SettingsReader {
     this.env = env;
   }
 
-  /** Text with a default; without a default it is required. */
+  /** Returns text. Without a default the setting is required. */
   text(name: string, fallback?: string): string {
     return this.textOf(name, 'text', fallback);
   }
@@ -52,7 +56,7 @@ export class SettingsReader {
     return this.lookUp(name, { type: 'text', isRequired: false });
   }
 
-  /** The text of the file that a variable names; undefined when the variable is unset. */
+  /** Returns the text of the file that a variable names; undefined when the variable is unset. */
   optionalFile(name: string): string | undefined {
     this.descriptors.set(name, { type: 'file', isRequired: false });
     const file = this.env[name];
@@ -67,7 +71,7 @@ export class SettingsReader {
     return items;
   }
 
-  /** A whole number; default minimum 0, default maximum the largest safe integer. */
+  /** Returns a whole number; default minimum 0, default maximum the largest safe integer. */
   integer(
     name: string,
     fallback: number,
@@ -93,7 +97,7 @@ export class SettingsReader {
     return text === 'true';
   }
 
-  /** A switch that only development may set: with `NODE_ENV=production` it is a fault. Default false. */
+  /** Returns a flag that only development may set: with `NODE_ENV=production` true is a fault. Default false. */
   developmentFlag(name: string): boolean {
     const value = this.flag(name, false);
     this.refuseWhen(
@@ -109,7 +113,10 @@ export class SettingsReader {
     return text;
   }
 
-  /** Any other form: `parse` throws an error whose message says what was expected (never the value). */
+  /**
+   * Reads any other form. `parse` throws an error whose message says what was expected (never the value). Returns
+   * undefined after a fault, or for an empty default.
+   */
   parsed<T>(name: string, fallback: string | undefined, parse: (text: string) => T): T | undefined {
     const text = this.textOf(name, 'parsed', fallback);
     if (text === '') return undefined;
@@ -121,7 +128,7 @@ export class SettingsReader {
     }
   }
 
-  /** Notes a fault that several settings make together. */
+  /** Adds a fault in a combination of settings. */
   refuseWhen(condition: boolean, fault: string): void {
     if (condition) this.faults.push(fault);
   }

@@ -2,21 +2,21 @@ import { Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
 import type { ServiceScope } from './run-service.js';
 
-/** What a source of records reports of itself. */
+/** The state of a source of records. */
 export interface SourceState {
-  /** Whether it is a member of its consumer group. Otherwise it has no partition, and its lag is 0. */
+  /** Whether the source is a member of its consumer group. Otherwise it has no partition, and its lag is 0. */
   readonly joined: boolean;
-  /** When it last made progress or had nothing to do, by `performance.now()`. */
+  /** When the source last made progress or had nothing to do, by `performance.now()`. */
   readonly lastProgressAt: number;
   readonly lastError?: string | undefined;
 }
 
-/** A joined source that has work and settles nothing for this long is stalled. Only a restart helps. */
+/** A joined source that has work and settles nothing for this long is stalled, milliseconds. Only a restart helps. */
 const STALLED_MS = 120_000;
 /** Seconds without membership until a warning. An ordinary rebalance ends within two. */
-const LOST_LOOKS = 3;
+const LOST_SECONDS = 3;
 
-/** A gauge without labels, read at each scrape. */
+/** Adds a gauge without labels, read at each scrape. */
 export function addGauge(registry: Registry, name: string, help: string, read: () => number): void {
   new Gauge({
     name,
@@ -28,7 +28,10 @@ export function addGauge(registry: Registry, name: string, help: string, read: (
   });
 }
 
-/** A gauge with a value for each source, read at each scrape. `label`: the label for its name. No value where `read` gives undefined. */
+/**
+ * Adds a gauge with a value for each source, read at each scrape. `label`: the label for the source's name. A source
+ * for which `read` returns undefined has no value.
+ */
 export function addSourceGauge<S>(
   { registry }: Pick<ServiceScope, 'registry'>,
   { label, ...names }: { readonly name: string; readonly help: string; readonly label: string },
@@ -49,19 +52,22 @@ export function addSourceGauge<S>(
   });
 }
 
-/** Reports a source to the service's health, and its lost membership to the log. Returns how to end the lines. */
+/**
+ * Reports a source to the service's health, and a lost membership to the log. Returns a function that ends the log
+ * lines.
+ */
 export function watchSource(
   name: string,
   source: { health(): SourceState },
   { log, health }: Pick<ServiceScope, 'log' | 'health'>,
 ): () => void {
-  let missed = 0;
-  const looking = setInterval(() => {
+  let lostSeconds = 0;
+  const checks = setInterval(() => {
     const { joined, lastError } = source.health();
-    if (joined && missed >= LOST_LOOKS)
+    if (joined && lostSeconds >= LOST_SECONDS)
       log.info('the source is a member of its group again', { source: name });
-    missed = joined ? 0 : missed + 1;
-    if (missed === LOST_LOOKS) {
+    lostSeconds = joined ? 0 : lostSeconds + 1;
+    if (lostSeconds === LOST_SECONDS) {
       const fields = { source: name, error: lastError };
       log.warn('the source is not a member of its group: nothing is read', fields);
     }
@@ -74,5 +80,5 @@ export function watchSource(
     const idleMs = performance.now() - lastProgressAt;
     return joined && idleMs > STALLED_MS ? `no progress for ${Math.round(idleMs / 1_000)} s` : undefined;
   });
-  return () => clearInterval(looking);
+  return () => clearInterval(checks);
 }

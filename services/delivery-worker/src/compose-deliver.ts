@@ -22,9 +22,9 @@ export interface DeliveryParts {
   readonly observers: Observers;
 }
 
-/** Default timeout of a whole attempt; a policy may set another one. See `packages/contracts/README.md`. */
+/** Default timeout of a whole attempt. A delivery policy can set another. See `packages/contracts/README.md`. */
 const ATTEMPT_TIMEOUT_MS = 10_000;
-/** Deliveries queued in memory. With 1,000 each delivery cost 25 % more CPU time, and the worker 90 MiB more. */
+/** Deliveries queued in memory. With 1,000, each delivery costs 25 % more CPU time, and the worker 90 MiB more. */
 const QUEUE_LIMIT = 256;
 
 function openSender(config: WorkerConfig, scope: ServiceScope): Sender {
@@ -33,7 +33,7 @@ function openSender(config: WorkerConfig, scope: ServiceScope): Sender {
     ...config.sending,
     attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
     onIsolated: (tenantId) =>
-      scope.log.warn('handshakes of a tenant take much CPU time: it is served on another thread', {
+      scope.log.warn("a tenant's handshakes take much CPU time: its new connections open on another thread", {
         tenantId,
       }),
   });
@@ -77,7 +77,7 @@ export function composeDeliver(config: WorkerConfig, parts: DeliveryParts, scope
   return {
     deliver: (task: DeliveryTask, source: RecordOrigin) => deliver(task, source, ports),
     waiting: admission.waiting,
-    /** Must be awaited before the sources stop. */
+    /** Resolves when slow attempts have ended. Must be awaited before the sources stop. */
     drain: () => drain(admission, () => sender.stats().oldestMs, LONGEST_TIMEOUT_MS),
   };
 }

@@ -17,7 +17,7 @@ import { openConfigurationCache } from './configurations/configuration-cache.js'
 import { createObservers } from './observe/attempt-line.js';
 import { createSourceGauges } from './observe/source-health.js';
 import type { Watched } from './observe/source-health.js';
-import { consumeEvent, refuseEvent } from './path/consume-event.js';
+import { consumeEvent, rejectEvent } from './path/consume-event.js';
 import type { ConsumeEventPorts } from './path/consume-event.js';
 import { consumeFanOut, createSliceTurns } from './path/consume-fan-out.js';
 import { consumeTask, moveTask, publishDamaged } from './path/consume-task.js';
@@ -34,13 +34,13 @@ const READ_TOPICS = [...Object.values(LIVE_TOPICS), ...RETRY_TIERS.map(({ topic 
 const REMEMBERED_SETTLEMENTS = 50_000;
 const LONGEST_TIER_MS = Math.max(...RETRY_TIERS.map(({ delayMs }) => delayMs));
 /**
- * Fan-outs that wait for their tenant's turn, in multiples of the window, so that those of other tenants are read
- * behind them. Each has 3 KB.
+ * Fan-outs that may wait for their tenant's turn, in multiples of the window. So the fan-outs of other tenants
+ * behind them are read too. Each takes 3 KB.
  */
 const WAITING_FAN_OUTS = 10;
 /**
- * Deadline from the order to stop until nothing is under way; the sources get at least a third of it. Attempts with a
- * longer timeout (30 s at most) may exceed it. The next owner repeats what has not ended.
+ * Time from the stop signal until nothing is in flight, milliseconds; the sources get at least a third of it.
+ * Attempts with a longer timeout (30 s at most) may exceed it: the next owner of their partitions repeats them.
  */
 const STOP_MS = 15_000;
 
@@ -48,9 +48,9 @@ interface SourceParts extends DeliveryParts {
   readonly kafka: Kafka;
   readonly config: WorkerConfig;
   readonly scope: ServiceScope;
-  /** The sources by name; filled as they open. */
+  /** The sources by name. Each source is added when it opens. */
   readonly sources: Map<string, Watched>;
-  /** How to stop each source, filled as they open. All stop at once, within the rest of the drain. */
+  /** Functions that each stop one source, added when it opens. All are called at once, within the rest of `STOP_MS`. */
   readonly stops: ((deadlineMs: number) => Promise<void>)[];
   readonly delivering: Delivering;
   readonly budget: QuarantineBudget;
@@ -69,7 +69,7 @@ function watch(
   });
 }
 
-/** A source that is read while admission has capacity. */
+/** Opens a source that is read while admission has capacity. */
 async function openLiveSource(
   name: keyof typeof LIVE_TOPICS,
   handling: Pick<SourceOptions, 'handle' | 'onPoison'> & { readonly maxInFlight?: number },
@@ -101,8 +101,8 @@ async function openEventSource(parts: SourceParts): Promise<void> {
     observe: observers.event,
   };
   const onPoison = createQuarantine({
-    keep: (record, fault) =>
-      refuseEvent(record, { reason: NOT_HANDLED, violations: [{ property: '', reason: fault }] }, ports),
+    quarantine: (record, fault) =>
+      rejectEvent(record, { reason: NOT_HANDLED, violations: [{ property: '', reason: fault }] }, ports),
     log: scope.log,
     budget,
   });
@@ -123,7 +123,7 @@ async function openTaskSources(parts: SourceParts): Promise<void> {
     },
   };
   const onPoison = createQuarantine({
-    keep: (record) => publishDamaged(record, NOT_HANDLED, ports),
+    quarantine: (record) => publishDamaged(record, NOT_HANDLED, ports),
     log: scope.log,
     budget,
   });
@@ -135,9 +135,9 @@ async function openTaskSources(parts: SourceParts): Promise<void> {
     maxInFlight,
     onPoison,
   };
-  // Tasks are due at their greatest age at the latest. The tier's delay allows for clocks that differ and for another
-  // setting before.
-  const maxRestMs = maxAgeMs + LONGEST_TIER_MS;
+  // A task is due at its maximum age at the latest. The tier's delay allows for clock skew and for a previous,
+  // longer setting.
+  const maxWaitMs = maxAgeMs + LONGEST_TIER_MS;
   const retries = openDelayedSource({
     kafka,
     groupId: `${config.groupPrefix}.retries`,
@@ -145,7 +145,7 @@ async function openTaskSources(parts: SourceParts): Promise<void> {
     window: config,
     dueAt: (record) => dueAtOf({ [DUE_AT]: headerOf(record, DUE_AT) }),
     release: (record) => consumeTask(record, ports),
-    move: (record, remainingMs) => moveTask(record, remainingMs, { ...ports, maxRestMs }),
+    move: (record, remainingMs) => moveTask(record, remainingMs, { ...ports, maxWaitMs }),
     onPoison,
     onFatal: scope.fail,
   });
@@ -174,9 +174,9 @@ export async function composeDeliveryWorker(config: WorkerConfig, scope: Service
   });
   watchRetention({ kafka, topics: READ_TOPICS, sources }, scope);
   const budget = createQuarantineBudget(scope.log);
-  scope.health.readiness('records put aside', budget.fault, false);
+  scope.health.readiness('quarantine', budget.fault, false);
   createSourceGauges(sources, scope);
   const sourceParts = { ...parts, kafka, config, scope, delivering, budget, sources, stops };
-  // At once: each join waits up to 1.5 s for the other members of its group.
+  // In parallel: each join waits up to 1.5 s for the other members of its group.
   await Promise.all([openTaskSources(sourceParts), openEventSource(sourceParts)]);
 }

@@ -8,7 +8,10 @@ import type { RetrySchedule } from './path/decide.js';
 
 const MIB = 1_048_576;
 
-/** A refused setting gives undefined and is reported with all others; the fallback is never used. */
+/**
+ * `parsed` returns undefined for an invalid setting, which is reported with all others at start. So the fallbacks
+ * here are never used.
+ */
 const readSchedule = (settings: SettingsReader): RetrySchedule => ({
   delaysMs: settings.parsed('RETRY_DELAYS', DEFAULT_RETRY_DELAYS, parseDelays) ?? [],
   jitter: settings.integer('RETRY_JITTER_PERCENT', 20, { max: 50 }) / 100,
@@ -35,15 +38,15 @@ export function readWorkerConfig(settings: SettingsReader) {
     keyring: settings.parsed('SECRETS_KEYS', undefined, parseKeyring) ?? { keys: [] },
     vendorHeader: settings.parsed('SIGNATURE_VENDOR', 'Webhooks', vendorSignatureHeader) ?? '',
     schedule: readSchedule(settings),
-    /** Records in flight for each source. Ten times as many fan-outs wait for their tenant's turn. */
+    /** Records in flight for each source. In addition, ten times as many fan-outs may wait for their tenant's turn. */
     maxInFlight: settings.integer('MAX_IN_FLIGHT', 1_000, { min: 1, max: 100_000 }),
     maxInFlightBytes: settings.integer('MAX_IN_FLIGHT_BYTES', 64 * MIB, { min: MIB }),
-    /** Attempts under way at all endpoints together. */
+    /** Attempts in flight at all endpoints together. */
     maxAttempts: settings.integer('MAX_ATTEMPTS_IN_FLIGHT', 1_024, { min: 1, max: 16_384 }),
-    /** Attempts of this worker at one endpoint at once. */
+    /** Concurrent attempts of this worker at one endpoint. */
     endpointConcurrency: settings.integer('ENDPOINT_CONCURRENCY', 64, { min: 1, max: 1_000 }),
     breaker: readBreaker(settings),
-    /** One of this many successful attempts is logged. Failures always are. */
+    /** One in this many successful attempts is logged. Failures are always logged. */
     successLogSample: settings.integer('SUCCESS_LOG_SAMPLE', 100, { min: 1 }),
   };
 }

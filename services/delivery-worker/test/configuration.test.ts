@@ -83,14 +83,14 @@ describe('the delivery policy of a configuration', () => {
   const secrets = { headers: { 'X-Api-Key': 'k' } };
 
   it('is undefined unless the configuration has one', () => {
-    expect(configuration().terms).toBeUndefined();
+    expect(configuration().policy).toBeUndefined();
   });
 
   it('is opened once, and its time-out is bounded', () => {
     const sealed = sealPolicySecrets(keyring, secrets, owner);
     const lazy = configuration({ policy: { timeoutMs: 90_000, retryDelays: ['30s', '5m'], sealed } });
-    expect(lazy.terms).toMatchObject({ timeoutMs: 30_000, delaysMs: [30_000, 300_000], ...secrets });
-    expect(lazy.terms).toBe(lazy.terms);
+    expect(lazy.policy).toMatchObject({ timeoutMs: 30_000, delaysMs: [30_000, 300_000], ...secrets });
+    expect(lazy.policy).toBe(lazy.policy);
   });
 
   it('throws when no key opens it, and when it is sealed for another', () => {
@@ -100,7 +100,7 @@ describe('the delivery policy of a configuration', () => {
       [keyring, configurationKey('acme', OTHER)],
     ] as const) {
       const lazy = configuration({ policy: { sealed: sealPolicySecrets(ring, secrets, key) } });
-      expect(() => lazy.terms).toThrow();
+      expect(() => lazy.policy).toThrow();
       expect(lazy.target.maxConcurrency).toBeUndefined();
     }
   });

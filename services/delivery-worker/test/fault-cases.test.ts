@@ -63,7 +63,7 @@ describe('an event on the topic', () => {
     await endpoint.close();
   });
 
-  it('that our own code always fails at is put aside with its bytes, and its neighbours are delivered', async () => {
+  it('that our own code always fails at is quarantined with its bytes, and its neighbours are delivered', async () => {
     const endpoint = await startEndpoint();
     const configuration = await rig.register(endpoint);
     const [before, poison, after] = [

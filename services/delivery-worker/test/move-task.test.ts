@@ -23,7 +23,7 @@ async function moved(dueAt: number): Promise<{ readonly topic: string; readonly 
   };
   const sent: OutgoingRecord[] = [];
   await moveTask(record, dueAt - Date.now(), {
-    maxRestMs: MAX_REST_MS,
+    maxWaitMs: MAX_REST_MS,
     publish: (outgoing) => Promise.resolve(void sent.push(outgoing)),
     damaged: (_record, reason) => sent.push({ topic: reason, value: null }),
   });

@@ -23,7 +23,7 @@ async function callsOf(error: unknown): Promise<{
   let told = 0;
   const silent = (): undefined => undefined;
   const onPoison = createQuarantine({
-    keep: ({ offset }, fault) => Promise.resolve(kept.push(`${offset} ${fault}`)),
+    quarantine: ({ offset }, fault) => Promise.resolve(kept.push(`${offset} ${fault}`)),
     log: { debug: silent, info: silent, warn: silent, error: () => (told += 1) },
     budget: { take: () => true, giveBack: silent },
   });
@@ -37,18 +37,18 @@ async function callsOf(error: unknown): Promise<{
 }
 
 describe('records that cannot be handled', () => {
-  it('are put aside, at most ten in any minute by all sources together; then they block, which is logged once', () => {
+  it('are quarantined, at most ten in any minute by all sources together; then they block, which is logged once', () => {
     let nowMs = 0;
     const lines: string[] = [];
     const silent = (): undefined => undefined;
     const log = { debug: silent, info: silent, warn: silent, error: (line: string) => lines.push(line) };
     const budget = createQuarantineBudget(log, () => nowMs);
-    const sources = [1, 2].map(() => createQuarantine({ keep: () => Promise.resolve(), log, budget }));
+    const sources = [1, 2].map(() => createQuarantine({ quarantine: () => Promise.resolve(), log, budget }));
     const putAside = () =>
       sources.map((onPoison) =>
         onPoison({ record: RECORD, error: new TypeError('a bug of ours'), times: 5 }),
       );
-    /** How many are put aside when two fail each second from now on. */
+    /** How many are quarantined when two fail each second from now on. */
     const count = (seconds: number): number => {
       let kept = 0;
       for (let second = 0; second < seconds; second += 1, nowMs += 1_000)
@@ -58,20 +58,20 @@ describe('records that cannot be handled', () => {
     expect([count(5), budget.fault()]).toEqual([10, undefined]);
     expect([count(55), budget.fault()]).toEqual([0, expect.stringContaining('10 records a minute')]);
     expect([count(5), count(55), typeof budget.fault()]).toEqual([10, 0, 'string']);
-    expect(lines.filter((line) => line.startsWith('no more records'))).toHaveLength(1);
+    expect(lines.filter((line) => line.startsWith('the quarantine budget'))).toHaveLength(1);
     nowMs += 60_000;
     expect([budget.fault(), count(1)]).toEqual([undefined, 2]);
   });
 });
 
-describe('a record that cannot be put aside either', () => {
-  it('is logged with its fault, takes nothing of the budget, and is not logged as put aside', async () => {
+describe('a record that cannot be quarantined either', () => {
+  it('is logged with its fault, takes nothing of the budget, and is not logged as quarantined', async () => {
     const lines: string[] = [];
     const silent = (): undefined => undefined;
     const log = { debug: silent, info: silent, warn: silent, error: (line: string) => lines.push(line) };
     const budget = createQuarantineBudget(log, () => 0);
     const refused = new Error('too large');
-    const failing = createQuarantine({ keep: () => Promise.reject(refused), log, budget });
+    const failing = createQuarantine({ quarantine: () => Promise.reject(refused), log, budget });
     const error = new TypeError('a bug of ours');
     for (let times = 5; times < 25; times += 1)
       await expect(failing({ record: RECORD, error, times })).rejects.toBe(refused);
@@ -81,14 +81,14 @@ describe('a record that cannot be put aside either', () => {
 
 describe('a record that cannot be handled', () => {
   it.each([TypeError, RangeError, ReferenceError])(
-    'by a fault of our own code is put aside after five calls, and told of',
+    'by a fault of our own code is quarantined after five calls, and reported',
     async (Fault) => {
       const error = new Fault('a bug of ours');
       expect(await callsOf(error)).toEqual({ calls: 5, kept: [`7 ${error.name}`], told: 1 });
     },
   );
 
-  it('because Kafka refuses it is put aside too', async () => {
+  it('because Kafka refuses it is quarantined too', async () => {
     const error = new RecordRefused(10, 'MESSAGE_TOO_LARGE', 'webhooks.retries.5s');
     expect(await callsOf(error)).toEqual({ calls: 5, kept: ['7 RecordRefused'], told: 1 });
   });

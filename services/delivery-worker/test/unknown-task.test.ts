@@ -66,7 +66,7 @@ it('an unknown task waits a minute at first, at most 40 times, and is a dead let
 
 it('an unknown task that still waits moves to the tier that fits its rest', async () => {
   const sent: OutgoingRecord[] = [];
-  const ports = { ...portsTo(sent), maxRestMs: 9 * DAY };
+  const ports = { ...portsTo(sent), maxWaitMs: 9 * DAY };
   await moveTask(recordOf(0, { 'task-version': '2' }), 3 * 60 * MINUTE, ports);
   expect(sent[0]?.topic).toBe('webhooks.retries.2h');
   expect(RETRY_TIERS.map(({ topic }) => topic)).toContain(sent[0]?.topic);

@@ -15,12 +15,12 @@ export type EventResult =
   | { readonly status: 'invalid'; readonly id?: string; readonly violations: readonly Violation[] };
 
 /**
- * Publishes an event. Resolves with true once Kafka acknowledged it with `acks=all`, with false when it did not in
- * time.
+ * Publishes an event. Resolves with true when Kafka acknowledged it with `acks=all`, and with false when it did not
+ * in time.
  */
 export type PublishEvent = (event: PaymentEvent) => Promise<boolean>;
 
-/** The scope of the operator's own payment systems: events of any tenant, without tenant limits. */
+/** The scope of the operator's payment systems. It admits events of any tenant, without tenant limits. */
 export const ANY_TENANT = 'event.write.any';
 
 const idOf = (value: unknown): { id?: string } =>
@@ -28,13 +28,13 @@ const idOf = (value: unknown): { id?: string } =>
     ? { id: value.id.slice(0, 64) }
     : {};
 
-/** Gives the event its tenant and, when its sender named none, the id derived from the business fact. */
+/** Adds the tenant. When the sender set no id, also adds the id derived from the business fact. */
 function stamp(posted: PostedEvent, identity: Identity): PaymentEvent {
   const tenantId = posted.tenantId ?? identity.tenantId;
   return { ...posted, tenantId, id: posted.id ?? deriveEventId(tenantId, posted) };
 }
 
-/** The event to publish, or its faults. */
+/** Returns the event to publish, or the result that rejects it. */
 function read(candidate: Candidate, identity: Identity): PaymentEvent | EventResult {
   if ('fault' in candidate)
     return {
@@ -54,8 +54,8 @@ function read(candidate: Candidate, identity: Identity): PaymentEvent | EventRes
 }
 
 /**
- * Validate → stamp → publish. Never rejects for the event's faults. Not `async`: its frame would hold the parsed
- * values until Kafka acknowledges, up to twenty times the bytes.
+ * Validate → stamp → publish. Never rejects for a fault of the event. Not `async`: an async frame would keep the
+ * parsed values in memory until Kafka acknowledges, up to twenty times the bytes.
  */
 export function acceptEvent(
   candidate: Candidate,
@@ -68,15 +68,18 @@ export function acceptEvent(
   return publish(event).then((done) => ({ status: done ? 'accepted' : 'unavailable', id }));
 }
 
-/** Publishes to `payments.events`, keyed by the end-to-end id, so that events of one payment share a partition. */
+/**
+ * Creates the publisher to `payments.events`. The key is the end-to-end id, so that events of one payment share a
+ * partition.
+ */
 export function createPublishEvent(
   sink: Sink,
   { eventSource, publishTimeoutMs }: Pick<IngestConfig, 'eventSource' | 'publishTimeoutMs'>,
   scope: Pick<ServiceScope, 'log' | 'registry'>,
 ): PublishEvent {
-  const help = 'Events given to Kafka, by whether Kafka acknowledged them in time';
+  const help = 'Events sent to Kafka, by whether Kafka acknowledged them in time';
   const published = addCounter(scope.registry, 'ingest_events_published_total', help, 'result');
-  // While Kafka is away thousands fail each second, so the lines are throttled.
+  // While Kafka is down, thousands of sends fail each second, so the lines are throttled.
   const throttle = createLogThrottle();
   const send = async (id: string, record: OutgoingRecord): Promise<boolean> => {
     try {

@@ -8,16 +8,18 @@ import { ANY_TENANT, createPublishEvent } from './accept-event.js';
 import type { IngestConfig } from './config.js';
 import { notDurable, postEvents, tooManyPending } from './post-events.js';
 
-/** Not ready before the topic was seen once. With `TOPICS_CREATE=false` somebody else makes it, maybe later. */
+/**
+ * Reports not ready until the topic was found once. With `TOPICS_CREATE=false` it is created elsewhere, maybe later.
+ */
 function waitForTopic(kafka: Kafka, everyMs: number, { health, log, onClose }: ServiceScope): void {
-  let fault: string | undefined = `${TOPICS.events} was not seen yet`;
+  let fault: string | undefined = `${TOPICS.events} was not found yet`;
   health.readiness('topic', () => fault);
   const work = async (): Promise<void> => {
     if (fault !== undefined) await fetchEndOffsets(kafka, TOPICS.events);
     fault = undefined;
   };
-  const looking = repeat({ name: 'looking for the topic', everyMs, log, work });
-  onClose('look for the topic', () => looking.stop());
+  const checks = repeat({ name: 'checking for the topic', everyMs, log, work });
+  onClose('topic check', () => checks.stop());
 }
 
 export async function composeIngest(config: IngestConfig, scope: ServiceScope): Promise<void> {
@@ -48,7 +50,7 @@ export async function composeIngest(config: IngestConfig, scope: ServiceScope): 
         maxBodyBytes: MAX_EVENT_BYTES,
         admit: (identity) => {
           tenantEvents.check(identity);
-          // Before the body is read and parsed: a tenant that has used up its share is refused at once.
+          // Checked before the body is read and parsed: a tenant that has used up its share is refused at once.
           pending.take(identity, 1);
           pending.give(identity, 1);
           if (sink.health().pendingBytes >= config.maxPendingBytes) throw notDurable();

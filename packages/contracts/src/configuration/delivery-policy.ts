@@ -62,4 +62,4 @@ export const openPolicySecrets = (ring: Keyring, sealed: string | undefined, key
   sealed === undefined ? {} : (JSON.parse(openSecret(ring, sealed, ownerOf(key))) as PolicySecrets);
 
 /** A header's name as receivers compare it: CGI (RFC 3875 §4.1.18) and WSGI read `Webhook_Id` as `Webhook-Id`. */
-export const toComparedName = (name: string): string => name.toLowerCase().replaceAll('_', '-');
+export const normalizeHeaderName = (name: string): string => name.toLowerCase().replaceAll('_', '-');

@@ -1,16 +1,16 @@
 import type { Admin } from 'kafkajs';
 import createAdmin from 'kafkajs/src/admin/index.js';
 import { type Logger, Link, type KafkaOptions } from './link.js';
-import { tameKafkajs } from './tame-kafkajs.js';
+import { patchKafkajs } from './patch-kafkajs.js';
 import { TABLE_METADATA_MS } from '../limits.js';
 
-/** A cluster to talk to. Sinks, sources and table readers open connections of their own on it. */
+/** A Kafka cluster. Each sink, source and table reader opens its own connections to it. */
 export class Kafka {
   readonly brokers: readonly string[];
   readonly clientId: string;
   readonly format: string;
   readonly log: Logger;
-  /** Opens connections for one reader or sink of this package; see `Link`. */
+  /** Creates a set of connections for one reader or sink of this package; see `Link`. */
   readonly openLink: (metadataMaxAgeMs: number) => Link;
   /** The connections that all administrative calls share. */
   readonly adminLink: Link;
@@ -26,15 +26,15 @@ export class Kafka {
     this.log = this.adminLink.log;
   }
 
-  /** kafkajs' admin client on the shared connections. It tries nothing again by itself. */
+  /** Creates kafkajs' admin client on the shared connections. The client does not retry. */
   admin(): Admin {
     const { cluster, logger } = this.adminLink;
     return createAdmin({ cluster, logger, retry: { retries: 0 } });
   }
 
   /**
-   * Registers what ends with the cluster, at the latest; call what it returns when that has ended. Throws when the cluster is closed: a
-   * process that ends must not join a group any more.
+   * Registers `end`, which `close` calls. Returns a function that removes it; call that when `end` is done. Throws
+   * when the cluster is closed: a process that is ending must not join a group.
    */
   endWith(end: () => Promise<unknown>): () => void {
     if (this.#closed) throw new Error('the cluster is closed');
@@ -42,7 +42,7 @@ export class Kafka {
     return () => void this.#closers.delete(end);
   }
 
-  /** Stops each source that nobody has stopped, even one that is being opened, so that it leaves its group. Then disconnects. */
+  /** Stops each source that is still open or being opened, so that it leaves its group. Then disconnects. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#closers].map((end) => end()));
@@ -50,8 +50,11 @@ export class Kafka {
   }
 }
 
-/** Connects nothing. Throws when kafkajs has another version than the one that this package is written for. */
+/**
+ * Creates the cluster object without connecting. Throws when another kafkajs version is installed than this package
+ * requires.
+ */
 export function createKafka(options: KafkaOptions): Kafka {
-  tameKafkajs();
+  patchKafkajs();
   return new Kafka(options);
 }

@@ -1,4 +1,4 @@
-// The parts of kafkajs 2.2.4 used below its public interface, of no other version (see `tame-kafkajs.ts`). Never exported.
+// Internal parts of kafkajs that this package uses, for version 2.2.4 only (see `patch-kafkajs.ts`). Never exported.
 declare module 'kafkajs/src/loggers/index.js' {
   export interface KafkajsLogger {
     namespace(name: string): KafkajsLogger;
@@ -8,7 +8,7 @@ declare module 'kafkajs/src/loggers/index.js' {
       level: number;
       logCreator: () => (entry: {
         namespace: string;
-        /** Such as `WARN`. */
+        /** The level, such as `WARN`. */
         label: string;
         log: { message: string; [field: string]: unknown };
       }) => void;
@@ -49,7 +49,7 @@ declare module 'kafkajs/src/network/connection.js' {
 
   class Connection {
     socket?: Socket;
-    /** Bytes of responses that are not whole yet. */
+    /** Received bytes of an incomplete response. */
     chunks: Buffer[];
     bytesBuffered: number;
     bytesNeeded: number;
@@ -72,7 +72,7 @@ declare module 'kafkajs/src/protocol/requests/metadata/v6/response.js' {
 }
 
 declare module 'kafkajs/src/protocol/error.js' {
-  /** False for 0, which is "no error". */
+  /** Whether an error code means an error: false for 0. */
   export function failure(errorCode: number): boolean;
   /** `retriable`: a later request may succeed. */
   export function createErrorFromCode(errorCode: number): Error & { type: string; retriable: boolean };
@@ -82,7 +82,7 @@ declare module 'kafkajs/src/cluster/index.js' {
   import type { Socket } from 'node:net';
   import type { KafkajsLogger } from 'kafkajs/src/loggers/index.js';
 
-  /** What `Connection.send` takes: a request that encodes itself and a response that decodes itself. */
+  /** The argument of `Connection.send`: a request that encodes itself and a response that decodes itself. */
   export interface ProtocolRequest<T> {
     request: {
       apiKey: number;
@@ -146,7 +146,7 @@ declare module 'kafkajs/src/cluster/index.js' {
 
   class Cluster {
     brokerPool: { findConnectedBroker(): Promise<Broker> };
-    /** Of fetches and of the ends of logs. */
+    /** Isolation level of fetches and of end offsets. */
     isolationLevel: number;
     constructor(options: {
       logger: KafkajsLogger;
@@ -183,7 +183,7 @@ declare module 'kafkajs/src/admin/index.js' {
   import type { Admin } from 'kafkajs';
   import type Cluster from 'kafkajs/src/cluster/index.js';
   import type { KafkajsLogger } from 'kafkajs/src/loggers/index.js';
-  /** kafkajs' public admin client, on connections of one's own. */
+  /** kafkajs' public admin client, on the given cluster's connections. */
   export default function createAdmin(options: {
     cluster: Cluster;
     logger: KafkajsLogger;
@@ -232,7 +232,7 @@ declare module 'kafkajs/src/consumer/consumerGroup.js' {
     leave(): Promise<void>;
     assigned(): { topic: string; partitions: number[] }[];
     checkForStaleAssignment(): void;
-    /** Sends one unless the last is younger than `interval` milliseconds. */
+    /** Sends a heartbeat unless the last one is younger than `interval` milliseconds. */
     heartbeat(options: { interval: number }): Promise<void>;
     commitOffsets(offsets: {
       topics: { topic: string; partitions: { partition: number; offset: string; metadata: string }[] }[];

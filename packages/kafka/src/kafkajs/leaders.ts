@@ -9,40 +9,46 @@ import { faultOf } from '../faults.js';
 export interface LeadersOptions<T extends TopicPartition> {
   readonly link: Link;
   readonly onError: (error: unknown) => void;
-  /** Sends one request to a broker for partitions that it leads. After a rejection the broker gets no request for up to a second. */
+  /**
+   * Sends one request to a broker for partitions that it leads. After a rejection the broker gets no request for up
+   * to a second.
+   */
   readonly request: (nodeId: number, led: readonly T[]) => Promise<void>;
-  /** The metadata was refreshed. */
+  /** Called after each refresh of the metadata. */
   readonly onRefreshed: () => void;
-  /** Called when a broker's request has ended, and after each refresh: there may be something to dispatch. */
+  /** Called when a broker's request has ended, and after each refresh: there may be more to dispatch. */
   readonly onReady: () => void;
 }
 
-/** Stands for the loading of metadata. Ids of brokers are 0 or more. */
+/** Pseudo broker id for loading the metadata. Real ids are 0 or more. */
 const METADATA = -1;
 
 const pause = (failures: number) => delay(backoffMs(failures), undefined, { ref: false });
 
 /**
- * Knows which broker leads a partition, and refreshes the metadata when it is wrong or old. Each broker has one request at a time. No
- * broker waits for another.
+ * Tracks which broker leads each partition, and refreshes the metadata when it is wrong or old. Each broker has one
+ * request at a time, and no broker waits for another.
  */
 export class Leaders<T extends TopicPartition> {
   readonly #options: LeadersOptions<T>;
-  /** Brokers with a request under way or in a pause after a failure, and `METADATA` while it is loaded. */
+  /** Brokers with a request in flight or in a pause after a failure, and `METADATA` while the metadata is loaded. */
   readonly #busy = new Set<number>();
   /** Consecutive failures, by broker. */
   readonly #failures = new Map<number, number>();
   /** Topics whose partitions are not known yet. */
   readonly #wanted = new Set<string>();
   #refreshedAt = performance.now();
-  /** Set at the end. Nothing is requested afterwards. */
+  /** Set by the owner at shutdown. Nothing is requested afterwards. */
   stopped = false;
 
   constructor(options: LeadersOptions<T>) {
     this.#options = options;
   }
 
-  /** Sends what is wanted to each broker without a request. A partition without a leader waits for the next refresh. */
+  /**
+   * Sends the wanted partitions to the leaders that have no request in flight. A partition without a leader waits
+   * for the next refresh.
+   */
   dispatch(wanted: Iterable<T>): void {
     if (this.stopped) return;
     for (const [leader, led] of Map.groupBy(wanted, (place) => this.#leaderOf(place))) {
@@ -52,7 +58,7 @@ export class Leaders<T extends TopicPartition> {
     this.#refreshIfDue();
   }
 
-  /** The id of the partition's leader; -1 when it is unknown, or there is none. */
+  /** Returns the id of the partition's leader; -1 when the leader is unknown or there is none. */
   #leaderOf({ topic, partition }: TopicPartition): number {
     return this.#partitionsOf(topic).find(({ partitionId }) => partitionId === partition)?.leader ?? -1;
   }
@@ -65,7 +71,10 @@ export class Leaders<T extends TopicPartition> {
     }
   }
 
-  /** Runs one request of a broker, or one loading of the metadata. After a failure it pauses before the next one. */
+  /**
+   * Runs one request to a broker, or one load of the metadata. After a failure the broker gets no request during a
+   * pause.
+   */
   #run(id: number, work: () => Promise<void>): void {
     const { onReady, onError } = this.#options;
     this.#busy.add(id);
@@ -89,6 +98,7 @@ export class Leaders<T extends TopicPartition> {
     await pause(failures);
   }
 
+  /** Sends a request to a broker. After a failure its connections are dropped. */
   async send<Response>(nodeId: number, request: ProtocolRequest<Response>): Promise<Response> {
     const broker = await this.#options.link.cluster.findBroker({ nodeId });
     return broker.connectionPool.send(request).catch((error: unknown) => {
@@ -97,7 +107,10 @@ export class Leaders<T extends TopicPartition> {
     });
   }
 
-  /** How many partitions a topic has. 0 while that is unknown: it is requested, and `onRefreshed` is called afterwards. */
+  /**
+   * Returns how many partitions a topic has; 0 while that is unknown. Then the metadata is requested, and
+   * `onRefreshed` is called afterwards.
+   */
   countOf(topic: string): number {
     const count = this.#partitionsOf(topic).length;
     if (count > 0) return count;
@@ -107,7 +120,7 @@ export class Leaders<T extends TopicPartition> {
     return 0;
   }
 
-  /** Has the metadata refreshed soon, because it may be wrong. */
+  /** Marks the metadata as possibly wrong, so that it is refreshed soon. */
   expire(): void {
     this.#refreshedAt = -Infinity;
   }
@@ -130,8 +143,8 @@ export class Leaders<T extends TopicPartition> {
   }
 
   /**
-   * Loads the metadata. Returns why wanted topics are still unknown. Each topic is added by itself: kafkajs adds none of several when one
-   * is refused.
+   * Loads the metadata. Returns the faults for which wanted topics are still unknown. Each topic is added
+   * separately: kafkajs adds none of several topics when one is refused.
    */
   async #load(): Promise<unknown[]> {
     const { cluster } = this.#options.link;

@@ -16,20 +16,27 @@ export type Logger = (level: LogLevel, message: string, fields?: Readonly<Record
 
 export const noLog: Logger = () => undefined;
 
+/** How to connect to a cluster, and how this process appears there. */
 export interface KafkaOptions {
   /** `host:port`, at least one. */
   readonly brokers: readonly string[];
-  /** Unique among live processes. Opening a source removes the group's member of the same client id. */
+  /** Must be unique among live processes. Opening a source removes the group's other member of the same client id. */
   readonly clientId: string;
-  /** Format of the records, part of what groups commit; default: none. A group of another format is refused. */
+  /**
+   * Format of the records, stored with each commit; default: none. A group that has committed another format is
+   * refused.
+   */
   readonly format?: string;
   readonly log?: Logger;
-  /** Texts as PEM. Without `ca` the system's authorities are trusted. */
+  /** PEM texts. Without `ca` the system's authorities are trusted. */
   readonly tls?: Pick<SecureContextOptions, 'ca' | 'cert' | 'key'> | undefined;
   readonly sasl?: SASLOptions | undefined;
 }
 
-/** Writes all lines of kafkajs as debug, because it logs each lost connection as an error. Callers log their own warnings. */
+/**
+ * Writes all lines of kafkajs at level debug, because kafkajs logs each lost connection as an error. Callers log
+ * their own warnings.
+ */
 function kafkajsLogger(log: Logger): KafkajsLogger {
   return loggers.createLogger({
     level: kafkajs.logLevel.INFO,
@@ -42,23 +49,29 @@ function kafkajsLogger(log: Logger): KafkajsLogger {
 
 /** `host:port`, or an IPv6 address in brackets and a port. */
 export const BROKER = /^([^:/[\]]+|\[[\da-f:]+\]):\d{1,5}$/i;
-/** Stands for a colon of an IPv6 address, because kafkajs ends a host at its first colon. */
+/** Replaces a colon of an IPv6 address, because kafkajs ends a host at its first colon. */
 const COLON = '~';
 const toKafkajs = (broker: string): string =>
   broker.replace(/^\[(.+)\]/, (_, address: string) => address.replaceAll(':', COLON));
 
-/** One set of connections to the cluster. Each reader has its own set, because a broker responds on a connection in order. */
+/**
+ * One set of connections to the cluster. Each reader has its own set, because a broker responds in order on a
+ * connection.
+ */
 export class Link {
   readonly cluster: Cluster;
   readonly log: Logger;
-  /** `log` as kafkajs wants it. */
+  /** `log` in the form that kafkajs requires. */
   readonly logger: KafkajsLogger;
-  /** New partitions and moved leaders are noticed after this time at the latest. */
+  /**
+   * Maximum age of the metadata, milliseconds. New partitions and moved leaders are found after this time at the
+   * latest.
+   */
   readonly metadataMaxAgeMs: number;
   readonly #sockets = new Set<Socket>();
   #closed = false;
 
-  /** Connects nothing. */
+  /** Does not connect yet. */
   constructor({ brokers, clientId, tls: ssl, sasl, log = noLog }: KafkaOptions, metadataMaxAgeMs: number) {
     this.log = log;
     this.metadataMaxAgeMs = metadataMaxAgeMs;
@@ -86,20 +99,21 @@ export class Link {
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     socket.setNoDelay(true);
     this.#sockets.add(socket);
-    // kafkajs connects once more after a lost connection. After `close` that must fail.
+    // kafkajs reconnects once after a lost connection. After `close` that must fail.
     if (this.#closed) socket.destroy(new Error('closed by this process'));
     socket.once('close', () => {
       this.#sockets.delete(socket);
-      // kafkajs calls `unref` of a dead socket at each failed attempt, and Node would add a listener each time.
+      // kafkajs calls `unref` on a dead socket at each failed attempt, and Node would add a listener each time.
       Object.assign(socket, { unref: () => socket });
-      // kafkajs listens only to `end` and `error`. Requests on a socket that closed without either would wait.
+      // kafkajs listens only to `end` and `error`. Requests on a socket that closed without either would wait for
+      // their timeout.
       if (!socket.readableEnded && !socket.errored)
         socket.emit('error', new Error('the connection was closed'));
     });
     return socket;
   }
 
-  /** Ends all connections in bounded time: pending requests are rejected. */
+  /** Closes all connections within a bounded time. Pending requests are rejected. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const socket of this.#sockets) socket.destroy(new Error('closed by this process'));

@@ -12,9 +12,11 @@ import { FATAL_AFTER_MS, HANDOVER_GRACE_MS, HEARTBEAT_MS, SESSION_TIMEOUT_MS } f
 
 /** The committed position of a group on a partition. */
 export interface GroupPosition extends TopicPartition {
-  /** Everything before it is handled; -1 when the group has committed nothing. */
+  /** Everything before this offset is handled; -1 when the group has committed nothing. */
   readonly offset: number;
-  /** Time of the record there, or of the last one before it (Unix milliseconds); undefined when it is not known. */
+  /**
+   * Timestamp of the record at the offset, or of the last one before it (Unix milliseconds); undefined when unknown.
+   */
   readonly at: number | undefined;
 }
 
@@ -24,7 +26,10 @@ export interface MembershipOptions extends Pick<
 > {
   readonly link: Link;
   readonly onAssigned: (positions: readonly GroupPosition[]) => void;
-  /** A rebalance began: hand out no more records, and commit what is settled soon. */
+  /**
+   * Called when a rebalance begins: hand out no more records, and commit the settled ones within
+   * `HANDOVER_GRACE_MS`.
+   */
   readonly onRebalance: () => Promise<void>;
   readonly onHeartbeat: () => void;
   readonly onError: (error: unknown) => void;
@@ -33,21 +38,22 @@ export interface MembershipOptions extends Pick<
 const REJOIN = new Set(['REBALANCE_IN_PROGRESS', 'ILLEGAL_GENERATION', 'NOT_COORDINATOR_FOR_GROUP']);
 
 /**
- * Our membership in a consumer group: joins, sends heartbeats by its own timer, and rejoins after any fault until it leaves. It uses the
- * protocol of kafkajs' consumer group, and not kafkajs' runner, which may crash.
+ * Membership of this process in a consumer group: joins, sends heartbeats on its own timer, and rejoins after any
+ * fault until it leaves. It uses kafkajs' implementation of the group protocol, but not kafkajs' runner, which may
+ * crash.
  */
 export class Membership {
   readonly #options: MembershipOptions;
   readonly #group: ConsumerGroup;
   readonly #firstJoin = Promise.withResolvers<true>();
   joined = false;
-  /** Topics that Kafka does not know. The others are read without them. */
+  /** Topics that Kafka does not know. The source reads the others. */
   missing: readonly string[] = [];
   #stopped = false;
   #holding: Holding = { generation: -1, partitions: {} };
-  /** When the coordinator last confirmed that we are a member. */
+  /** When the coordinator last confirmed the membership, by `performance.now()`. */
   #confirmedAt = performance.now();
-  #isAlone = false;
+  #hasReplacedNamesakes = false;
 
   constructor(options: MembershipOptions) {
     this.#options = options;
@@ -64,7 +70,7 @@ export class Membership {
       groupId: options.groupId,
       topics: [...options.topics],
       topicConfigurations: {},
-      // Tried again here: kafkajs would go on joining, under a new id, after this member has left.
+      // Retried here: kafkajs would continue to join, under a new id, after this member has left.
       retry: { retries: 0 },
       instrumentationEmitter: { emit: () => undefined },
       assigners: [stickyAssigner(() => this.#holding, partitionsOf)],
@@ -74,7 +80,7 @@ export class Membership {
     });
   }
 
-  /** Resolves with the first assignment; rejects when that cannot come. */
+  /** Resolves with the first assignment. Rejects when the group cannot be joined, or `leave` is called first. */
   start(): Promise<true> {
     this.#run().catch((error: unknown) => {
       this.#firstJoin.reject(error);
@@ -83,15 +89,15 @@ export class Membership {
     return this.#firstJoin.promise;
   }
 
-  /** Runs until the group is left. Rejects when trying again cannot help, or has not helped for `fatalAfterMs`. */
+  /** Runs until the group is left. Rejects when a retry cannot help, or when no retry succeeded for `fatalAfterMs`. */
   async #run(): Promise<void> {
     for (let failures = 0; !this.#stopped;) {
       try {
         await this.#join();
         failures = 0;
-        const isOut = await this.#heartbeatUntilTrouble();
+        const isLost = await this.#heartbeatUntilTrouble();
         this.joined = false;
-        if (isOut) await this.#options.onRebalance();
+        if (isLost) await this.#options.onRebalance();
       } catch (error) {
         failures += 1;
         this.#failed(error, failures);
@@ -123,19 +129,22 @@ export class Membership {
 
   #existingTopics(): string[] {
     const { link, topics } = this.#options;
-    const isThere = (topic: string) => link.cluster.findTopicPartitionMetadata(topic).length > 0;
-    this.missing = topics.filter((topic) => !isThere(topic));
-    return topics.filter(isThere);
+    const exists = (topic: string) => link.cluster.findTopicPartitionMetadata(topic).length > 0;
+    this.missing = topics.filter((topic) => !exists(topic));
+    return topics.filter(exists);
   }
 
-  /** Runs once: two live processes of one client id remove each other at their starts, and then both stay. */
+  /**
+   * Removes other members of this client id. Runs only once: two live processes of one client id remove each other
+   * when they start, and then both stay.
+   */
   async #replaceNamesakes(): Promise<void> {
-    if (this.#isAlone) return;
+    if (this.#hasReplacedNamesakes) return;
     const { link, groupId, kafka } = this.#options;
     const removed = await this.#removeNamesakes(link.cluster);
-    this.#isAlone = true;
+    this.#hasReplacedNamesakes = true;
     if (this.#stopped) throw new Error('stopped before the group was joined');
-    // The removed member was killed, or two processes have this client id by mistake.
+    // Either the removed member was killed, or two processes have this client id by mistake.
     const fields = { groupId, clientId: kafka.clientId };
     if (removed > 0) kafka.log('warn', 'kafka: replaced a member of this client id', fields);
   }
@@ -145,19 +154,23 @@ export class Membership {
     if (this.#stopped) return;
     if (isFatal(error) || performance.now() - this.#confirmedAt > fatalAfterMs)
       throw new Error(`group ${groupId}: ${asError(error).message}`, { cause: error });
-    // The group rebalanced or forgot us while we joined. kafkajs would retry, but `retry` forbids it.
+    // The group rebalanced or removed this member during the join. kafkajs would retry, but `retry` forbids it.
     if (faultOf(error).name === 'KafkaJSNumberOfRetriesExceeded') return;
     onError(error);
     kafka.log('warn', 'kafka: could not join a group', { groupId, failures, ...faultOf(error) });
   }
 
-  /** Resolves with true when the group has to be joined again, and with false when it was left. A short outage is no reason. */
+  /**
+   * Resolves with true when the group must be joined again, and with false when it was left. A short outage of the
+   * coordinator does not end the wait.
+   */
   async #heartbeatUntilTrouble(): Promise<boolean> {
     for (;;) {
       await delay(HEARTBEAT_MS);
       if (this.#stopped) return false;
       try {
-        // Always sends one: after the clock was set back, kafkajs' own interval would send none for that time.
+        // `-Infinity` always sends one. After the clock was set back, kafkajs' own interval would send none for that
+        // long.
         await this.#group.heartbeat({ interval: -Infinity });
         this.#confirmedAt = performance.now();
         this.#options.onHeartbeat();
@@ -178,10 +191,13 @@ export class Membership {
     return isForgotten || isExpired || REJOIN.has(type) || name === 'KafkaJSStaleTopicMetadataAssignment';
   }
 
-  /** Rejects when the coordinator did not take the positions. The commit's metadata holds the format of the records and the time. */
+  /**
+   * Commits positions. Rejects when the coordinator did not accept them. The commit's metadata stores the format of
+   * the records and the time.
+   */
   async commit(positions: readonly GroupPosition[]): Promise<void> {
     const { format } = this.#options.kafka;
-    // Each partition has a topic entry of its own: the coordinator takes them as they come.
+    // Each partition has its own topic entry, which coordinators accept.
     const topics = positions.map(({ topic, partition, offset, at }) => ({
       topic,
       partitions: [{ partition, offset: String(offset), metadata: `${format}:${at ?? ''}` }],
@@ -189,13 +205,16 @@ export class Membership {
     await this.#group.commitOffsets({ topics });
   }
 
-  /** The time of the group's committed position on a partition; undefined without a position or a time. */
+  /** Fetches the time of the group's committed position on a partition; undefined without a position or a time. */
   async positionTime({ topic, partition }: TopicPartition): Promise<number | undefined> {
     const [position] = await this.#fetchPositions([{ topic, partitions: [partition] }]);
     return position?.at;
   }
 
-  /** Leaves the group, joined or not, so that others take over at once. Bounded; never rejects. */
+  /**
+   * Leaves the group, joined or not, so that other members take over at once. Resolves within `HANDOVER_GRACE_MS`;
+   * never rejects.
+   */
   async leave(): Promise<void> {
     this.#stopped = true;
     this.#firstJoin.reject(new Error('stopped before the group was joined'));
@@ -205,7 +224,8 @@ export class Membership {
 
   async #leave(): Promise<void> {
     if (this.joined) return this.#group.leave();
-    // A new connection, because a broker responds in order and holds our join until all members have joined.
+    // A new connection: a broker responds in order on a connection, and delays the response to a join until all
+    // members have joined.
     const link = this.#options.kafka.openLink(SESSION_TIMEOUT_MS);
     try {
       await this.#removeNamesakes(link.cluster);
@@ -234,27 +254,33 @@ export class Membership {
     );
   }
 
-  /** Undefined for a commit of another program, which has no metadata. Throws for another format of records. */
+  /**
+   * Parses the time from a commit's metadata. Undefined for a commit of another program, which has no metadata.
+   * Throws for another format of records.
+   */
   #timeOf(metadata: string): number | undefined {
     const { kafka, groupId } = this.#options;
     const [format, at] = metadata.split(':');
     if (metadata !== '' && format !== kafka.format)
       throw new OtherRecordFormat(
-        `what group ${groupId} read has another format of records: delete .data, or make new topics in a cluster`,
+        `group ${groupId} read records of another format: delete .data, or create new topics in a cluster`,
       );
     return Number(at) || undefined;
   }
 
-  /** Removes the members of this client id, so that nobody waits for their sessions to end. Returns how many. */
+  /**
+   * Removes the group's members of this client id, so that a rebalance does not wait for their sessions to expire.
+   * Returns how many.
+   */
   async #removeNamesakes(cluster: Cluster): Promise<number> {
     const { groupId, kafka } = this.#options;
     await cluster.connect();
     const coordinator = await cluster.findGroupCoordinator({ groupId });
     const { groups } = await coordinator.describeGroups({ groupIds: [groupId] });
-    const own = groups
+    const namesakes = groups
       .flatMap(({ members }) => members)
       .filter(({ clientId }) => clientId === kafka.clientId);
-    for (const { memberId } of own) await coordinator.leaveGroup({ groupId, memberId });
-    return own.length;
+    for (const { memberId } of namesakes) await coordinator.leaveGroup({ groupId, memberId });
+    return namesakes.length;
   }
 }

@@ -6,11 +6,14 @@ import { type Link, dropConnections } from './link.js';
 import type { TopicPartition } from '../record.js';
 import { OFFSETS_DEADLINE_MS, TOPICS_DEADLINE_MS } from '../limits.js';
 
-/** Times that ListOffsets takes for the two ends of a log (KIP-79). */
+/** Special timestamps of ListOffsets for the two ends of a log (KIP-79). */
 export const EARLIEST = -2;
 const LATEST = -1;
 
-/** Offsets of a topic's partitions by ListOffsets: at a time (Unix milliseconds), the earliest, or by default the ends. */
+/**
+ * Requests offsets of a topic's partitions with ListOffsets: at a time (Unix milliseconds), the earliest, or by
+ * default the ends.
+ */
 export async function listOffsets(
   { cluster }: Pick<Link, 'cluster'>,
   topic: string,
@@ -22,7 +25,10 @@ export async function listOffsets(
   return new Map(found?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
 }
 
-/** The offset of a partition's first record at or after `at` (Unix milliseconds); default: the earliest record. The end without one. */
+/**
+ * Requests the offset of a partition's first record at or after `at` (Unix milliseconds); default: the earliest
+ * record. Without such a record, the end offset.
+ */
 export async function offsetAt(
   link: Pick<Link, 'cluster'>,
   place: TopicPartition,
@@ -35,8 +41,8 @@ export async function offsetAt(
 }
 
 /**
- * How many partitions a topic has now, from any broker. Rejects when that takes longer than `deadlineMs`: then the broker's
- * connections are dropped, and another one is requested next.
+ * Requests how many partitions a topic has now, from any broker. Rejects after `deadlineMs`. Then the broker's
+ * connections are dropped, so that the next request goes to another broker.
  */
 export async function countPartitions({ cluster }: Link, topic: string, deadlineMs: number): Promise<number> {
   const broker = await cluster.brokerPool.findConnectedBroker();
@@ -47,7 +53,7 @@ export async function countPartitions({ cluster }: Link, topic: string, deadline
   throw new Error(late);
 }
 
-/** The partitions of a topic. Rejects when none is known. */
+/** Returns the partition numbers of a topic. Rejects when none is known. */
 export async function partitionIdsOf({ cluster }: Pick<Link, 'cluster'>, topic: string): Promise<number[]> {
   await cluster.addMultipleTargetTopics([topic]);
   await cluster.refreshMetadataIfNecessary();
@@ -59,7 +65,7 @@ export async function partitionIdsOf({ cluster }: Pick<Link, 'cluster'>, topic: 
 /** End offset (the offset the next record will get) by partition number. */
 export type EndOffsets = ReadonlyMap<number, number>;
 
-/** A topic as it should be, as plain data. */
+/** A topic to create. */
 export interface TopicSpec {
   readonly name: string;
   readonly partitions: number;
@@ -71,8 +77,9 @@ export interface TopicSpec {
 const BROKER_DEFAULT = -1;
 
 /**
- * Creates the topics that are missing. Resolves when they exist, even if a partition has no leader yet. Topics that exist stay as they
- * are, and another number of partitions is logged. Several services may do this at once. Rejects after `deadlineMs`; default 30,000.
+ * Creates missing topics. Resolves when all exist, even if a partition has no leader yet. Existing topics are not
+ * changed; a different number of partitions is logged. Several services may call this at the same time. Rejects
+ * after `deadlineMs`; default 30,000.
  */
 export async function ensureTopics(
   kafka: Kafka,
@@ -102,13 +109,13 @@ function toCreate({ name, partitions, replicationFactor = BROKER_DEFAULT, config
 }
 
 function comparePartitions(kafka: Kafka, spec: TopicSpec, found = 0): void {
-  if (found === 0) throw new Error(`topic ${spec.name} is not there yet`);
+  if (found === 0) throw new Error(`topic ${spec.name} does not exist yet`);
   if (found === spec.partitions) return;
   const fields = { topic: spec.name, expected: spec.partitions, found };
-  kafka.log('warn', 'kafka: a topic has another number of partitions than the table says', fields);
+  kafka.log('warn', 'kafka: a topic has another number of partitions than expected', fields);
 }
 
-/** Settings of a topic by their names. */
+/** Requests settings of a topic. Returns their values by name. */
 export async function settingsOf(kafka: Kafka, name: string, configNames: string[]) {
   const resources = [{ type: kafkajs.ConfigResourceTypes.TOPIC, name, configNames }];
   const described = await kafka.admin().describeConfigs({ resources, includeSynonyms: false });
@@ -116,12 +123,15 @@ export async function settingsOf(kafka: Kafka, name: string, configNames: string
   return new Map(entries.map(({ configName, configValue }) => [configName, configValue]));
 }
 
-/** Throws a fatal fault when Kafka would delete records by their age. Without the right to read the setting it is not checked. */
+/**
+ * Throws a fatal fault when the topic is not compacted, because Kafka would delete old records. Without the right to
+ * read the setting, only a warning is logged.
+ */
 export async function requireCompacted(kafka: Kafka, topic: string): Promise<true> {
   try {
     const policy = (await settingsOf(kafka, topic, ['cleanup.policy'])).get('cleanup.policy');
     if (policy === 'compact') return true;
-    const message = `${topic} has cleanup.policy=${policy}, so Kafka deletes what is old; it must be compact`;
+    const message = `${topic} has cleanup.policy=${policy}, so Kafka deletes old records; it must be compact`;
     throw Object.assign(new Error(message), { type: 'INVALID_CONFIG' });
   } catch (error) {
     if (faultOf(error).type !== 'TOPIC_AUTHORIZATION_FAILED') throw error;
@@ -130,7 +140,10 @@ export async function requireCompacted(kafka: Kafka, topic: string): Promise<tru
   }
 }
 
-/** The end of each partition now: the offset of the next committed record. Rejects after `deadlineMs`; default 5,000. */
+/**
+ * Requests the current end of each partition: the offset of the next committed record. Rejects after `deadlineMs`;
+ * default 5,000.
+ */
 export function fetchEndOffsets(
   kafka: Kafka,
   topic: string,
@@ -139,7 +152,7 @@ export function fetchEndOffsets(
   return endOffsetsOf(kafka.adminLink, topic, deadlineMs);
 }
 
-/** As `fetchEndOffsets`, on the given connections and by their isolation level. */
+/** As `fetchEndOffsets`, on the given connections and with their isolation level. */
 export function endOffsetsOf(link: Link, topic: string, deadlineMs = OFFSETS_DEADLINE_MS) {
   return untilDeadline(`end offsets of ${topic}`, deadlineMs, async () => {
     await link.cluster.refreshMetadata(); // partitions may have been added

@@ -2,16 +2,17 @@ import { encodeBody } from '../wire/record-batch.js';
 import type { Kafka } from '../kafkajs/create-kafka.js';
 import type { SINK } from '../limits.js';
 
+/** A record to send. */
 export interface OutgoingRecord {
   readonly topic: string;
-  /** Chooses the partition as Java clients do (murmur2). A record has a key or names its partition. */
+  /** Determines the partition as in Java clients (murmur2). A record needs a key or a partition. */
   readonly key?: Buffer | string | null;
   readonly value: Buffer | string | null;
   readonly headers?: Readonly<Record<string, string | Buffer>>;
   readonly partition?: number;
 }
 
-/** See `SINK` for the defaults. */
+/** Options of a sink. For the defaults see `SINK`. */
 export interface SinkOptions extends Partial<typeof SINK> {
   readonly kafka: Kafka;
 }
@@ -21,20 +22,23 @@ export interface SendOptions {
   readonly deadlineMs?: number;
 }
 
-/** More bytes wait than the bound allows. The caller should slow down (HTTP: 503). */
+/** More bytes are pending than `maxPendingBytes`. The caller should slow down (HTTP: 503). */
 export class SinkOverloaded extends Error {
   override readonly name = 'SinkOverloaded';
 }
 
-/** No acknowledgement came before the caller's deadline. The record may have been written. */
+/** No acknowledgement arrived before the deadline. The record may have been written. */
 export class SinkTimeout extends Error {
   override readonly name = 'SinkTimeout';
 }
 
-/** The broker refuses this record for good (too large, not authorised). Its neighbours are sent. */
+/**
+ * The broker permanently rejects this record (too large, not authorised). The other records of its batch are still
+ * sent.
+ */
 export class RecordRefused extends Error {
   override readonly name = 'RecordRefused';
-  /** Kafka's name of the error. */
+  /** Kafka's name of the error, such as `MESSAGE_TOO_LARGE`. */
   readonly reason: string;
 
   constructor(code: number, reason: string, topic: string) {
@@ -43,23 +47,26 @@ export class RecordRefused extends Error {
   }
 }
 
-/** `send` after `close`. */
+/** Thrown for `send` after `close`, and for records that were pending when the sink closed. */
 export class SinkClosed extends Error {
   override readonly name = 'SinkClosed';
 }
 
-/** Bytes of a pending record beside its body. An event of 150 bytes in `ingest` holds 3.4 KB with its promises and parsed form. */
+/**
+ * Memory of a pending record besides its body, bytes. An event of 150 bytes in `ingest` takes 3.4 KB with its
+ * promises and parsed form.
+ */
 export const PENDING_RECORD_BYTES = 3_072;
 
-/** A record that is being sent. It is encoded once, however often its batches are sent. */
+/** A record that waits for its acknowledgement. It is encoded once, however often its batch is sent. */
 export interface PendingRecord {
   readonly topic: string;
-  /** Decides the partition; undefined when the caller named it. */
+  /** Determines the partition; undefined when the record had none. */
   readonly key: Buffer | undefined;
   readonly partition: number | undefined;
   readonly body: Buffer;
   readonly timestamp: number;
-  /** On the clock of `performance.now()`. */
+  /** Time of `performance.now()`. */
   readonly deadlineAt: number;
   isSettled: boolean;
   readonly settle: (error?: Error) => void;
@@ -68,7 +75,7 @@ export interface PendingRecord {
 /** Whether the record is not settled yet. */
 export const isPending = ({ isSettled }: PendingRecord): boolean => !isSettled;
 
-/** Encodes a record. Throws a TypeError without key and partition: a repeat could go to another partition. */
+/** Encodes a record. Throws a TypeError without key and partition, because a retry could go to another partition. */
 export function toPending(
   record: OutgoingRecord,
   deadlineAt: number,

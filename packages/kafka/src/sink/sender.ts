@@ -8,14 +8,14 @@ import { MAX_BATCH_BYTES } from '../limits.js';
 
 export interface SenderOptions {
   readonly link: Link;
-  /** Records of one request. */
+  /** Most records of one request. */
   readonly maxBatchRecords: number;
-  /** Called with the last fault, and with undefined when the brokers accept records. */
+  /** Called with the latest fault, and with undefined when the brokers accept records. */
   readonly onState: (error?: unknown) => void;
 }
 
-/** Errors that one record of a batch may cause. Its neighbours are sent without it. */
-const OF_ONE_RECORD = new Set([
+/** Errors that a single record of a batch may cause. The batch is split to find that record. */
+const SINGLE_RECORD_ERRORS = new Set([
   'CORRUPT_MESSAGE',
   'MESSAGE_TOO_LARGE',
   'RECORD_LIST_TOO_LARGE',
@@ -23,21 +23,27 @@ const OF_ONE_RECORD = new Set([
   'INVALID_RECORD',
 ]);
 
-/** Kafka's error code for a partition that the response leaves out (protocol guide, "Error Codes"): its batch is sent again. */
+/**
+ * Kafka's error code (protocol guide, "Error Codes") that is used for a partition missing in the response. Its batch
+ * is sent again.
+ */
 const REQUEST_TIMED_OUT = 7;
 
-/** The records that wait for one partition. */
+/** The records that wait to be sent to one partition. */
 interface ProduceQueue extends TopicPartition {
   readonly name: string;
-  /** In order. All are pending, so that `take` always returns some. */
+  /** In order of arrival. All are pending, so `take` always returns at least one record. */
   waiting: PendingRecord[];
-  /** Records of a batch. A batch refused for one record halves it, and each written batch doubles it. */
+  /**
+   * Most records of a batch. It is halved when a batch is refused for a single record, and doubled with each written
+   * batch.
+   */
   limit: number;
-  /** Refused for a passing reason. The queue waits for the next refresh of the metadata. */
-  rests: boolean;
+  /** Set when a batch was refused for a transient reason. The queue then waits for the next refresh of the metadata. */
+  isPaused: boolean;
 }
 
-/** Takes the longest batch within the bounds from the front; at least one record, however large. */
+/** Removes the longest batch within the bounds from the front: at least one record, however large. */
 function take({ waiting, limit }: ProduceQueue, maxRecords: number): PendingRecord[] {
   let bytes = 0;
   const end = waiting.findIndex(({ body }, count) => {
@@ -57,9 +63,9 @@ interface Batch {
 }
 
 /**
- * Sends waiting records to the leaders of their partitions until each is acknowledged, refused or settled otherwise. Each broker has one
- * request at a time, and what arrives meanwhile becomes the next batch. No broker waits for another, and no partition for one that
- * refuses.
+ * Sends waiting records to the leaders of their partitions until each is acknowledged, refused or expired. Each
+ * broker has one request at a time; records that arrive meanwhile become the next batch. No broker waits for
+ * another, and no partition for one that refuses records.
  */
 export class Sender {
   readonly #options: SenderOptions;
@@ -75,9 +81,9 @@ export class Sender {
       link: options.link,
       request: (nodeId, queues: readonly ProduceQueue[]) => this.#sendBatches(nodeId, queues),
       onRefreshed: () => {
-        for (const queue of this.#queues.values()) queue.rests = false;
+        for (const queue of this.#queues.values()) queue.isPaused = false;
         for (const record of this.#unplaced.splice(0)) this.add(record);
-        // What waits shows by itself whether the brokers take it.
+        // Waiting records will show whether the brokers accept them.
         if (this.#isIdle) options.onState();
       },
       onReady: () => this.flush(),
@@ -92,7 +98,7 @@ export class Sender {
     if (partitions === 0) return void this.#unplaced.push(record);
     const partition = record.partition ?? partitionOf(key ?? Buffer.alloc(0), partitions);
     const name = `${topic}/${partition}`;
-    const fresh = { topic, partition, name, waiting: [], limit: Infinity, rests: false };
+    const fresh = { topic, partition, name, waiting: [], limit: Infinity, isPaused: false };
     const queue: ProduceQueue = this.#queues.get(name) ?? fresh;
     this.#queues.set(name, queue);
     queue.waiting.push(record);
@@ -104,14 +110,14 @@ export class Sender {
     );
   }
 
-  /** Sends what waits. Calls within one turn of the event loop are one. */
+  /** Sends waiting records in the next turn of the event loop. Several calls before then count as one. */
   flush(): void {
     if (this.#planned) return;
     this.#planned = true;
     setImmediate(() => {
       this.#planned = false;
       const queues = [...this.#queues.values()];
-      this.#leaders.dispatch(queues.filter(({ waiting, rests }) => waiting.length > 0 && !rests));
+      this.#leaders.dispatch(queues.filter(({ waiting, isPaused }) => waiting.length > 0 && !isPaused));
     });
   }
 
@@ -128,16 +134,16 @@ export class Sender {
   async #sendBatches(nodeId: number, queues: readonly ProduceQueue[]): Promise<void> {
     const batches = this.#takeBatches(queues);
     const codes = await this.#produce(nodeId, batches).catch((error: unknown) => {
-      // Whether the batches were written is unknown, so they are sent again (at least once).
+      // It is unknown whether the batches were written, so they are sent again (at least once).
       for (const batch of batches) putBack(batch);
       throw error;
     });
     const faults = batches.map((batch) => conclude(batch, codes.get(batch.queue.name)));
     this.#options.onState(faults.find((fault) => fault !== undefined));
-    if (batches.some(({ queue }) => queue.rests)) this.#leaders.expire();
+    if (batches.some(({ queue }) => queue.isPaused)) this.#leaders.expire();
   }
 
-  /** Queues take turns: a served queue goes to the end. */
+  /** Takes a batch from each queue within the request's bound. Round robin: a served queue goes to the end. */
   #takeBatches(queues: readonly ProduceQueue[]): Batch[] {
     const batches: Batch[] = [];
     let capacity = this.#options.maxBatchRecords;
@@ -152,7 +158,7 @@ export class Sender {
     return batches;
   }
 
-  /** Resolves with the error code of each partition, by the name of its queue. */
+  /** Sends the batches. Resolves with the error code of each partition, by the name of its queue. */
   async #produce(nodeId: number, batches: readonly Batch[]): Promise<ReadonlyMap<string, number>> {
     const request = produceRequest(
       batches.map(({ queue: { topic, partition }, records }) => ({
@@ -166,7 +172,10 @@ export class Sender {
   }
 }
 
-/** Settles the records of a batch, or puts them back. Returns the passing fault that put them back. */
+/**
+ * Settles the records of a batch, or puts them back into the queue. Returns the transient fault for which they were
+ * put back.
+ */
 function conclude(batch: Batch, code = REQUEST_TIMED_OUT): Error | undefined {
   if (failure(code)) return refuse(batch, code);
   batch.queue.limit *= 2;
@@ -178,15 +187,15 @@ function refuse(batch: Batch, code: number): Error | undefined {
   const { queue, records } = batch;
   const { type, retriable } = createErrorFromCode(code);
   const refusal = new RecordRefused(code, type, queue.topic);
-  const isOfOneRecord = OF_ONE_RECORD.has(type);
-  if (isOfOneRecord && records.length > 1) {
+  const isSingleRecordError = SINGLE_RECORD_ERRORS.has(type);
+  if (isSingleRecordError && records.length > 1) {
     queue.limit = records.length >>> 1;
     putBack(batch);
     return undefined;
   }
-  if (retriable && !isOfOneRecord) {
+  if (retriable && !isSingleRecordError) {
     putBack(batch);
-    queue.rests = true;
+    queue.isPaused = true;
     return refusal;
   }
   for (const record of records) record.settle(refusal);

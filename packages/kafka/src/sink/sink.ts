@@ -14,11 +14,15 @@ import type { PendingRecord, OutgoingRecord, SendOptions, SinkOptions } from './
 import { asError } from '../faults.js';
 import { CLOSE_DEADLINE_MS, SEND_DEADLINE_MS, SINK, SINK_METADATA_MS, SWEEP_MS } from '../limits.js';
 
-/** Resolves at once and connects in the background. Without a broker the records reject at their deadlines. */
+/**
+ * Opens a sink. Resolves at once and connects in the background. Without a broker, records reject at their
+ * deadlines.
+ */
 export function openSink(options: SinkOptions): Promise<Sink> {
   return Promise.resolve(new Sink(options));
 }
 
+/** Sends records with acks=all, in batches. See `openSink`. */
 export class Sink {
   readonly #options: typeof SINK;
   readonly #link: Link;
@@ -45,14 +49,14 @@ export class Sink {
   }
 
   /**
-   * Resolves when the record is acknowledged by all in-sync replicas. Rejects with `SinkOverloaded`, `SinkTimeout` (it may
-   * have been written), `RecordRefused` (Kafka will never take this record) or `SinkClosed`.
+   * Resolves when all in-sync replicas acknowledged the record. Rejects with `SinkOverloaded`, `SinkTimeout` (the
+   * record may have been written), `RecordRefused` (Kafka permanently rejects it) or `SinkClosed`.
    */
   send(record: OutgoingRecord, options: SendOptions = {}): Promise<void> {
     return this.sendMany([record], options);
   }
 
-  /** Resolves when all are acknowledged; rejects with the first failure after all are settled. */
+  /** Resolves when all records are acknowledged. Otherwise rejects with the first failure, after all are settled. */
   sendMany(records: readonly OutgoingRecord[], options: SendOptions = {}): Promise<void> {
     if (records.length === 0) return Promise.resolve();
     const deadlineAt = performance.now() + (options.deadlineMs ?? SEND_DEADLINE_MS);
@@ -70,7 +74,10 @@ export class Sink {
     });
   }
 
-  /** `lastError` is undefined while the brokers accept records. `refusal` is the last passing refusal of a broker. */
+  /**
+   * Returns the state of the sink. `lastError` is undefined while the brokers accept records. `refusal` is the
+   * latest transient refusal of a broker.
+   */
   health() {
     const [lastError, refusal] = [this.#lastError, this.#refusal];
     return { pendingRecords: this.#open.size, pendingBytes: this.#pendingBytes, lastError, refusal };
@@ -79,7 +86,7 @@ export class Sink {
   #enqueue(record: OutgoingRecord, deadlineAt: number, settle: (error?: Error) => void): void {
     if (this.#closed) return settle(new SinkClosed('the sink is closed'));
     if (this.#pendingBytes >= this.#options.maxPendingBytes)
-      return settle(new SinkOverloaded(`${this.#pendingBytes} bytes wait for Kafka already`));
+      return settle(new SinkOverloaded(`${this.#pendingBytes} bytes are already pending`));
     let pending: PendingRecord;
     try {
       pending = toPending(record, deadlineAt, (error) => this.#settled(pending, settle, error));
@@ -100,7 +107,7 @@ export class Sink {
     settle(error);
   }
 
-  /** A first record waits `lingerMs` for others; a full batch is sent at once. */
+  /** Schedules a flush `lingerMs` after the first record. A full batch is sent at once. */
   #linger(): void {
     if (this.#open.size >= this.#options.maxBatchRecords) return this.#sender.flush();
     this.#lingering ??= setTimeout(() => {
@@ -128,7 +135,7 @@ export class Sink {
     this.#sender.dropSettled();
   }
 
-  /** Waits for what is pending (at most `deadlineMs`, default 5,000), then closes its connections. */
+  /** Waits for pending records (at most `deadlineMs`, default 5,000), rejects the rest, and closes the connections. */
   async close(options: { readonly deadlineMs?: number } = {}): Promise<void> {
     this.#closed = true;
     this.#sender.flush();

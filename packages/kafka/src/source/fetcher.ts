@@ -7,24 +7,30 @@ import { createErrorFromCode, failure } from '../kafkajs/link.js';
 import { offsetAt } from '../kafkajs/topics.js';
 import { FETCH_WAIT_MIN_MS, MAX_RESPONSE_BYTES, TRUNCATION_MARGIN_MS } from '../limits.js';
 
-/** A partition that wants to be read. Nothing here may throw or wait. */
+/** A partition to fetch. Its methods must not throw or block. */
 export interface Feed extends TopicPartition {
+  /** Bytes of one fetch of this partition. */
   readonly maxBytes: number;
-  /** The offset to fetch from; undefined when nothing is wanted now. */
-  want(): number | undefined;
+  /** Returns the offset to fetch from; undefined while the partition needs no fetch. */
+  fetchOffset(): number | undefined;
   accept(fetched: FetchedPartition, request: { readonly offset: number; readonly startedAt: number }): void;
-  /** The wanted offset does not exist: go on at this one. */
-  outOfRange(offset: number): void;
+  /** The fetch offset does not exist: continue at this valid offset. */
+  resetTo(offset: number): void;
 }
 
 export interface FetcherOptions extends Pick<LeadersOptions<Wanted>, 'link' | 'onError'> {
+  /** The partitions to fetch, read before each round of requests. */
   readonly feeds: () => Iterable<Feed>;
+  /** Longest time for which a broker waits for records before it responds, milliseconds. */
   readonly maxWaitMs: number;
-  /** Shortest time between two requests to one broker; default 0. Without it each response to a steady stream holds a record or two. */
+  /**
+   * Shortest time between two requests to one broker, milliseconds; default 0. At 0, a response to a steady stream
+   * has only one or two records.
+   */
   readonly minIntervalMs?: number;
-  /** The time (Unix milliseconds) of the last committed position of a partition. Default: no position has one. */
+  /** Returns the time (Unix milliseconds) of a partition's committed position. Default: no position has a time. */
   readonly positionTime?: (feed: Feed) => Promise<number | undefined>;
-  /** A broker responded; the response may hold errors. */
+  /** Called after each response of a broker, even one with errors. */
   readonly onResponse?: () => void;
 }
 
@@ -32,16 +38,20 @@ interface Wanted extends FetchTarget {
   readonly feed: Feed;
 }
 
-/** Fetches from all brokers side by side, one request at a time for each. No response waits for another, or for its records. */
+/**
+ * Fetches from all brokers concurrently, with one request at a time for each. No response waits for another one, or
+ * for the handling of its records.
+ */
 export class Fetcher {
   readonly #options: FetcherOptions;
   /**
-   * How each broker is fetched from. `turn`: the partition that a request names first; the next request begins one further, because a
-   * full response holds only the first ones. `waitMs`: how long the broker holds a fetch.
+   * Fetch state of each broker. `turn`: the partition that the next request names first. It advances by one with
+   * each request, because a full response has only the first partitions. `waitMs`: how long the broker waits for
+   * records.
    */
   readonly #nodes = new Map<number, { turn: number; waitMs: number }>();
   readonly #leaders: Leaders<Wanted>;
-  /** Refused partitions. They are requested again after the next refresh of the metadata. */
+  /** Partitions whose last fetch failed. They are requested again after the next refresh of the metadata. */
   readonly #refused = new Set<Feed>();
 
   constructor(options: FetcherOptions) {
@@ -54,7 +64,7 @@ export class Fetcher {
     });
   }
 
-  /** Call it when a feed may want something that it did not want before. */
+  /** Sends new requests. Must be called when a feed may need a fetch that it did not need before. */
   kick(): void {
     this.#leaders.dispatch(this.#wanted());
   }
@@ -66,7 +76,7 @@ export class Fetcher {
   *#wanted(): Generator<Wanted> {
     for (const feed of this.#options.feeds()) {
       const { topic, partition, maxBytes } = feed;
-      const offset = this.#refused.has(feed) ? undefined : feed.want();
+      const offset = this.#refused.has(feed) ? undefined : feed.fetchOffset();
       if (offset !== undefined) yield { feed, topic, partition, offset, maxBytes };
     }
   }
@@ -112,30 +122,34 @@ export class Fetcher {
     this.#refused.add(feed);
     this.#leaders.expire();
     if (error === 'OFFSET_OUT_OF_RANGE')
-      return void this.#goOn(feed, request.offset).catch(this.#options.onError);
+      return void this.#recover(feed, request.offset).catch(this.#options.onError);
     const fields = { topic, partition, offset: request.offset, error };
     this.#options.link.log('warn', 'kafka: a partition could not be fetched', fields);
   }
 
-  /** Finds another offset for one that does not exist. A partition that moved meanwhile stays where it is. */
-  async #goOn(feed: Feed, offset: number): Promise<void> {
-    const instead = await this.#offsetInstead(feed, offset);
-    if (this.#leaders.stopped || feed.want() !== offset) return;
+  /**
+   * Resets a partition whose fetch offset does not exist. A partition whose fetch offset changed meanwhile is left
+   * as it is.
+   */
+  async #recover(feed: Feed, offset: number): Promise<void> {
+    const validOffset = await this.#validOffset(feed, offset);
+    if (this.#leaders.stopped || feed.fetchOffset() !== offset) return;
     const { topic, partition } = feed;
-    const fields = { topic, partition, offset, instead };
-    // A reader without a position begins at offset 0, which retention may have deleted: no fault.
+    const fields = { topic, partition, offset, instead: validOffset };
+    // A reader without a position begins at offset 0, which retention may have deleted. That is not a fault.
     const level = offset === 0 ? 'info' : 'error';
-    this.#options.link.log(level, 'kafka: the offset to read does not exist, going on at another', fields);
-    feed.outOfRange(instead);
+    this.#options.link.log(level, 'kafka: the fetch offset does not exist; continuing at another', fields);
+    feed.resetTo(validOffset);
   }
 
   /**
-   * Below the log, retention has deleted the offset: reading goes on at the earliest record. Above its end, the log was truncated:
-   * reading goes on at the time of the last position. Without a position the topic was made anew (Kafka deletes positions with a
-   * topic): reading begins at its start. A truncated log that has grown past the offset again is not noticed; that takes leader
-   * epochs (KIP-320).
+   * Finds a valid offset. An offset before the log's start was deleted by retention: reading continues at the
+   * earliest record. An offset beyond the log's end means that the log was truncated: reading continues at the time
+   * of the committed position. Without a position the topic was recreated (Kafka deletes positions with a topic):
+   * reading begins at its start. A truncated log that has grown past the offset again is not noticed; that would
+   * need leader epochs (KIP-320).
    */
-  async #offsetInstead(feed: Feed, offset: number): Promise<number> {
+  async #validOffset(feed: Feed, offset: number): Promise<number> {
     const { link, positionTime } = this.#options;
     const earliest = await offsetAt(link, feed);
     const time = offset < earliest ? undefined : await positionTime?.(feed);

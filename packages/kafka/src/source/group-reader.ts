@@ -9,14 +9,17 @@ import type { PartitionPosition, SourceOptions } from './source-types.js';
 import { COMMIT_INTERVAL_MS, FETCH_WAIT_MAX_MS, HANDOVER_GRACE_MS, SOURCE_METADATA_MS } from '../limits.js';
 
 export interface GroupReaderOptions extends SourceOptions, TrackerOptions {
-  /** Shortest time between two fetches from one broker. */
+  /** Shortest time between two fetches from one broker, milliseconds. */
   readonly fetchIntervalMs: number;
   readonly inFlight: InFlight;
-  /** Partitions came or went. */
+  /** Called after each assignment of partitions. */
   readonly onReassigned: () => void;
 }
 
-/** Joins a group, fetches its partitions and commits. The turn scheduler hands out the records. */
+/**
+ * Joins a group, fetches the assigned partitions and commits their watermarks. The turn scheduler hands out the
+ * records.
+ */
 export class GroupReader {
   readonly #options: GroupReaderOptions;
   readonly #link: Link;
@@ -53,7 +56,7 @@ export class GroupReader {
     });
   }
 
-  /** Resolves with the first assignment; rejects when it is closed before. */
+  /** Resolves with the first assignment. Rejects when the reader is closed first, or the group cannot be joined. */
   async start(): Promise<void> {
     await this.#membership.start();
     this.#commitTimer = setInterval(() => {
@@ -61,12 +64,12 @@ export class GroupReader {
     }, COMMIT_INTERVAL_MS);
   }
 
-  /** The partitions to hand out from; none while the group rebalances. */
+  /** The partitions whose records may be handed out; none while the group rebalances. */
   get trackers(): readonly PartitionTracker[] {
     return this.#settled ? this.#trackers : [];
   }
 
-  /** Fetches the partitions that have capacity again. */
+  /** Requests the partitions that have capacity again. */
   kick(): void {
     this.#fetcher.kick();
   }
@@ -77,7 +80,8 @@ export class GroupReader {
     this.#trackers = positions.map((position) => {
       const { topic, partition, offset } = position;
       const held = before.find((tracker) => tracker.topic === topic && tracker.partition === partition);
-      // A different position means that another process read on, or that the topic was made anew: begin afresh.
+      // A different position means that another process continued the partition, or that the topic was recreated.
+      // Then the tracker is replaced.
       return held?.committed === offset ? held : new PartitionTracker(position, this.#options);
     });
     for (const tracker of before) if (!this.#trackers.includes(tracker)) tracker.unassign();
@@ -91,21 +95,25 @@ export class GroupReader {
     await within(this.#commit(), HANDOVER_GRACE_MS).catch(this.#onError);
   }
 
-  /** Requests the end of each partition that no fetch has reported since the last heartbeat, so that lag and age stay true. */
+  /**
+   * Requests the end of each partition that no fetch has reported since the last heartbeat. So lag and age stay
+   * correct.
+   */
   async #readEnds(): Promise<void> {
-    const full = this.#trackers.filter((tracker) => tracker.want() === undefined);
-    // A reader that is full, or has no partitions, fetches nothing. Its heartbeats count as progress.
+    const full = this.#trackers.filter((tracker) => tracker.fetchOffset() === undefined);
+    // A reader whose partitions are all full, or that has none, fetches nothing. Then its heartbeats count as
+    // progress.
     if (full.length === this.#trackers.length) this.#options.inFlight.responded();
     const unfetched = this.#trackers.filter(({ isUnfetched }) => isUnfetched);
     for (const tracker of this.#trackers) tracker.isUnfetched = true;
     for (const [topic, trackers] of Map.groupBy(unfetched, (tracker) => tracker.topic)) {
       const partitions = trackers.map(({ partition }) => partition);
       const ends = await listOffsets(this.#link, topic, partitions);
-      for (const one of trackers) one.sawEnd(ends.get(one.partition) ?? one.highWatermark);
+      for (const one of trackers) one.updateHighWatermark(ends.get(one.partition) ?? one.highWatermark);
     }
   }
 
-  /** Commits each watermark that moved. Waits for the commit under way first. */
+  /** Commits each watermark that moved. Waits for a commit in flight first. */
   async #commit(): Promise<void> {
     await this.#committing?.catch(() => undefined);
     this.#committing = this.#commitMoved().finally(() => {
@@ -123,10 +131,12 @@ export class GroupReader {
     for (const { tracker, position } of moved) tracker.acknowledge(position);
   }
 
+  /** The watermark of each assigned partition. */
   positions(): readonly PartitionPosition[] {
     return this.#trackers.map(({ topic, partition, watermark }) => ({ topic, partition, offset: watermark }));
   }
 
+  /** The state of the membership, and the lag of the assigned partitions. */
   health() {
     const now = Date.now();
     const oldestAgeByTopic: Record<string, number> = {};
@@ -139,22 +149,23 @@ export class GroupReader {
       joined: this.#membership.joined,
       /** How often an assignment was received. */
       rebalances: this.#rebalances,
-      /** Offsets between watermark and end of each assigned partition, by `topic/partition`. */
+      /** Offsets between the watermark and the end of each assigned partition, by `topic/partition`. */
       lagByPartition,
+      /** Sum of `lagByPartition`. */
       lag: Object.values(lagByPartition).reduce((sum, lag) => sum + lag, 0),
       /**
-       * Age of the oldest unhandled record since its append, in milliseconds; 0 without one. A record that no fetch brings (an open
-       * transaction, a failing partition) ages from when the log's end was seen behind it.
+       * Age of the oldest unhandled record since its append, milliseconds; 0 without one. When no fetch returns that
+       * record (an open transaction, a failing partition): since when the log has ended beyond the last fetch.
        */
       oldestAgeMs: Math.max(0, ...Object.values(oldestAgeByTopic)),
-      /** The same for each topic that has an assigned partition. */
+      /** `oldestAgeMs` for each topic with an assigned partition. */
       oldestAgeByTopic,
     };
   }
 
   /**
-   * Commits (within `commitMs`), leaves the group and disconnects. Resolves with true when the commit was acknowledged. Commits go on
-   * until this call, so that a process killed while it drains repeats little.
+   * Commits (within `commitMs`), leaves the group and disconnects. Resolves with true when the commit was
+   * acknowledged. Until this call commits continue, so that a process killed while it drains repeats few records.
    */
   async close(commitMs: number): Promise<boolean> {
     clearInterval(this.#commitTimer);

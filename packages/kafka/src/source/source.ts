@@ -8,10 +8,13 @@ import type { DelayedSourceOptions, SourceOptions } from './source-types.js';
 import { TurnScheduler, type Schedule } from './turn-scheduler.js';
 import { DELAYED, HANDOVER_GRACE_MS, LIVE, MAX_HEAP_WAIT_MS } from '../limits.js';
 
-/** How a source reads, and when its records are due. */
+/** How a source fetches, and when its records are due. */
 type ReadPlan = Schedule & BufferLimits & Pick<GroupReaderOptions, 'fetchIntervalMs'>;
 
-/** Resolves when the group is joined. Rejects when that takes longer than `fatalAfterMs`, or the cluster is closed first. */
+/**
+ * Opens a source. Resolves when the group is joined. Rejects when that takes longer than `fatalAfterMs`, or the
+ * cluster is closed first.
+ */
 export function openSource(options: SourceOptions) {
   return openScheduled(options, {
     ...LIVE,
@@ -22,22 +25,22 @@ export function openSource(options: SourceOptions) {
 }
 
 /**
- * Resolves and rejects as `openSource` does.
+ * Opens a source of delayed records. Resolves and rejects as `openSource` does.
  *
- * All records of a tier wait equally long, so they become readable in the order of append. One paused position for each partition is
- * enough for a million waiting records, and none waits behind one that is due later.
+ * All records of a tier wait equally long, so they become due in the order of append. One paused position for each
+ * partition is enough for a million waiting records, and none waits behind one that is due later.
  *
- * The broker's clock dates a record and our clock reads it. If ours is ahead, a record would be read on arrival, moved to its own
- * tier, and so on without an end. So a record also waits until its delay has passed on our clock since the log was seen to end
- * before it.
+ * The broker's clock sets a record's timestamp and this process's clock reads it. If this clock is ahead, a record
+ * would be taken on arrival, moved to its own tier, taken again, and so on for ever. So a record also waits until
+ * its delay has passed on this clock since the log was seen to end before it.
  */
 export function openDelayedSource(options: DelayedSourceOptions) {
   const { tiers, release, move, now = Date.now, maxHeapWaitMs = MAX_HEAP_WAIT_MS } = options;
   const delays = new Map(tiers.map(({ topic, delayMs }) => [topic, delayMs]));
   const dueAt = (record: KafkaRecord) => options.dueAt(record) ?? -Infinity;
   const handle = (record: KafkaRecord) => {
-    const restMs = dueAt(record) - now();
-    return restMs > 0 ? move(record, restMs) : release(record);
+    const remaining = dueAt(record) - now();
+    return remaining > 0 ? move(record, remaining) : release(record);
   };
   return openScheduled(
     { ...options, topics: [...delays.keys()], handle },
@@ -47,7 +50,7 @@ export function openDelayedSource(options: DelayedSourceOptions) {
       maxWaiting: options.maxWaiting,
       takeAt: ({ topic, appendedAfter }, { timestamp }) =>
         Math.max(timestamp, appendedAfter) + (delays.get(topic) ?? 0),
-      // A record that is to be moved is handled at once.
+      // A record to be moved is handled at once.
       handleAt: (record) => {
         const due = dueAt(record);
         return due - now() < maxHeapWaitMs ? due : -Infinity;
@@ -56,7 +59,7 @@ export function openDelayedSource(options: DelayedSourceOptions) {
   );
 }
 
-/** Puts the parts of a source together and joins the group. */
+/** Connects the parts of a source and joins the group. */
 async function openScheduled(options: SourceOptions, plan: ReadPlan) {
   const forget = options.kafka.endWith(() => stop({ deadlineMs: 0 }));
   const inFlight = new InFlight(options, () => scheduler.plan());
@@ -87,21 +90,27 @@ async function openScheduled(options: SourceOptions, plan: ReadPlan) {
     throw error;
   }
   return {
-    /** `waiting`: records of a delayed source that wait in memory until they are due. */
+    /**
+     * Returns the state of the source. `waiting`: records of a delayed source that wait in memory until they are
+     * due.
+     */
     health: () => ({ ...reader.health(), ...inFlight.health(), waiting: scheduler.waiting }),
     /**
-     * Pauses, drains, commits, leaves the group and disconnects. Never rejects; resolves within `deadlineMs` + 1 s. `drained`: everything
-     * in flight was settled; the next owner reads the rest again. `committed`: the final watermarks were acknowledged.
+     * Pauses, drains, commits, leaves the group and disconnects. Never rejects; resolves within `deadlineMs` + 1 s.
+     * `drained`: all records in flight were settled; otherwise the next owner reads the rest again. `committed`: the
+     * final watermarks were acknowledged.
      */
     stop,
-    /** Topics that Kafka does not know yet. They are read as soon as they exist; the others are read meanwhile. */
+    /** Topics that Kafka does not know yet. They are read when they exist; the others are read meanwhile. */
     missingTopics: reader.missingTopics,
-    /** Wakes a source that the window's `hasCapacity` has paused. */
+    /** Resumes a source that the window's `hasCapacity` has paused. */
     resume: () => scheduler.plan(),
-    /** How far each assigned partition is handled, including what is not committed yet. */
+    /** Returns how far each assigned partition is handled, including offsets that are not committed yet. */
     positions: () => reader.positions(),
   };
 }
 
+/** A source of records: a membership in a consumer group, with its handlers. */
 export type Source = Awaited<ReturnType<typeof openScheduled>>;
+/** The state of a source: membership, lag and age of its partitions, records in flight and the latest fault. */
 export type SourceHealth = ReturnType<Source['health']>;

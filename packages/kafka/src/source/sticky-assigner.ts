@@ -1,6 +1,9 @@
 import { assignerProtocol as protocol, type Assigner, type GroupMember } from '../kafkajs/link.js';
 
-/** The partitions a member holds, and since which generation. Where two claim a partition, the newer generation wins. */
+/**
+ * The partitions that a member has, and the generation of that assignment. When two members claim a partition, the
+ * newer generation wins.
+ */
 export interface Holding {
   readonly generation: number;
   readonly partitions: Readonly<Record<string, readonly number[]>>;
@@ -18,9 +21,10 @@ const NAME = 'webhooks-sticky';
 const NOTHING: Holding = { generation: -1, partitions: {} };
 
 /**
- * Spreads each topic evenly; a member keeps what it holds as far as that allows. Topics with the same partitions and readers are
- * dealt alike: partition 3 of every retry tier belongs to one member, which sees all records of a key. kafkajs' round robin moves
- * all partitions whenever a member comes or goes, and each moved partition may repeat records.
+ * An assigner that spreads each topic evenly. A member keeps its partitions as far as an even spread allows. Topics
+ * with the same partitions and readers are assigned together. So partition 3 of every retry tier belongs to one
+ * member, which sees all records of a key. kafkajs' round robin moves all partitions when a member joins or leaves,
+ * and each moved partition may repeat records.
  */
 export function stickyAssigner(
   holding: () => Holding,
@@ -36,11 +40,11 @@ export function stickyAssigner(
     assign: ({ members, topics }) => {
       const parsed = members.map(parseMember).sort((a, b) => (a.id < b.id ? -1 : 1));
       const readersOf = (topic: string) => parsed.filter((member) => member.topics.has(topic));
-      const alike = Map.groupBy(topics, (topic) =>
+      const groups = Map.groupBy(topics, (topic) =>
         JSON.stringify([partitionsOf(topic), readersOf(topic).map(({ id }) => id)]),
       );
-      for (const [first = '', ...others] of alike.values())
-        deal([first, ...others], partitionsOf(first), readersOf(first));
+      for (const [first = '', ...others] of groups.values())
+        assignTogether([first, ...others], partitionsOf(first), readersOf(first));
       return Promise.resolve(
         parsed.map(({ id, assigned }) => ({
           memberId: id,
@@ -64,28 +68,31 @@ function parseHolding(userData: Buffer | null): Holding {
   }
 }
 
-/** Deals topics with the same partitions. Each member keeps at most an equal share of what it holds; the rest goes to the members with the fewest. */
-function deal(
+/**
+ * Assigns topics with the same partitions and readers. Each member keeps at most an equal share of its partitions;
+ * the rest goes to the members with the fewest.
+ */
+function assignTogether(
   topics: [string, ...string[]],
   partitions: readonly number[],
   members: readonly Member[],
 ): void {
   const free = new Set(partitions);
-  const share = Math.floor(partitions.length / members.length);
+  const evenShare = Math.floor(partitions.length / members.length);
   let extras = partitions.length % members.length;
   const newestClaimFirst = members.toSorted((a, b) => b.holding.generation - a.holding.generation);
-  const hands = newestClaimFirst.map((member) => {
+  const shares = newestClaimFirst.map((member) => {
     const held = (member.holding.partitions[topics[0]] ?? []).filter((partition) => free.has(partition));
-    const kept = held.slice(0, extras > 0 ? share + 1 : share);
-    if (kept.length > share) extras -= 1;
+    const kept = held.slice(0, extras > 0 ? evenShare + 1 : evenShare);
+    if (kept.length > evenShare) extras -= 1;
     for (const partition of kept) free.delete(partition);
     return { member, kept };
   });
   for (const partition of free) {
-    const [least] = hands.sort((a, b) => a.kept.length - b.kept.length || a.member.total - b.member.total);
+    const [least] = shares.sort((a, b) => a.kept.length - b.kept.length || a.member.total - b.member.total);
     least?.kept.push(partition);
   }
-  for (const { member, kept } of hands) {
+  for (const { member, kept } of shares) {
     for (const topic of topics) member.assigned[topic] = kept;
     member.total += kept.length * topics.length;
   }

@@ -1,16 +1,16 @@
 import TinyQueue from 'tinyqueue';
 import type { GroupReader } from './group-reader.js';
 import type { InFlight } from './in-flight.js';
-import type { PartitionTracker, Task } from './partition-tracker.js';
+import type { PartitionTracker, InFlightRecord } from './partition-tracker.js';
 import type { KafkaRecord } from '../record.js';
 import { HANDOVER_GRACE_MS, MAX_SPAN, MAX_WAITING, MAX_WAITING_BYTES, TURN_RECORDS } from '../limits.js';
 
-/** When records are due, in milliseconds of `now`. A time in the past means at once. */
+/** When records are taken and handled, in milliseconds of `now`. A past time means now. */
 export interface Schedule {
   readonly now: () => number;
-  /** When the next record of a partition is taken. */
+  /** Returns when the next record of a partition may be taken. */
   readonly takeAt: (tracker: PartitionTracker, head: KafkaRecord) => number;
-  /** When a taken record is handled. Until then it waits in memory. */
+  /** Returns when a taken record is due to be handled. Until then it waits in memory. */
   readonly handleAt: (record: KafkaRecord) => number;
   /** Records that may wait in memory; default 50,000. */
   readonly maxWaiting?: number | undefined;
@@ -25,15 +25,16 @@ export interface TurnSchedulerOptions {
 }
 
 /**
- * Hands out a few records in each turn of the event loop, so that I/O is served in between. Partitions take turns (round robin). A
- * live source is a delayed one whose records are due at once.
+ * Hands out a few records in each turn of the event loop, so that I/O is served in between. Partitions are served
+ * round robin. A live source is a delayed source whose records are due at once.
  */
 export class TurnScheduler {
   readonly #options: TurnSchedulerOptions;
-  readonly #heap = new TinyQueue<Task>([], (a, b) => a.due - b.due);
+  readonly #heap = new TinyQueue<InFlightRecord>([], (a, b) => a.due - b.due);
   #heapBytes = 0;
-  /** The partition whose turn it is. */
+  /** Index of the partition that is served first. */
   #first = 0;
+  /** Records that may still be handed out in this turn. */
   #left = 0;
   #turn: NodeJS.Immediate | undefined;
   #alarm: NodeJS.Timeout | undefined;
@@ -49,7 +50,10 @@ export class TurnScheduler {
     return this.#heap.length;
   }
 
-  /** Call it when something changed. Calls within one turn of the event loop are one. */
+  /**
+   * Schedules a turn. Must be called when records, capacity or partitions changed. Several calls before the turn
+   * count as one.
+   */
   plan(): void {
     if (this.#ended) return;
     this.#turn ??= setImmediate(() => {
@@ -63,7 +67,7 @@ export class TurnScheduler {
     this.#left = TURN_RECORDS;
     this.#handleDue();
     const nextTake = this.#takeFromAll();
-    // Without capacity no alarm is needed: the next settled record plans.
+    // Without capacity no alarm is needed: the next settled record calls `plan`.
     const nextDue = inFlight.hasCapacity ? (this.#heap.peek()?.due ?? Infinity) : Infinity;
     if (this.#left === 0) this.plan();
     else this.#wakeAt(Math.min(nextTake, nextDue));
@@ -73,16 +77,16 @@ export class TurnScheduler {
   #handleDue(): void {
     const { inFlight, schedule } = this.#options;
     while (this.#left > 0 && inFlight.hasCapacity) {
-      const task = this.#heap.peek();
-      if (task === undefined || task.due > schedule.now()) return;
+      const entry = this.#heap.peek();
+      if (entry === undefined || entry.due > schedule.now()) return;
       this.#heap.pop();
-      this.#heapBytes -= task.record.size;
+      this.#heapBytes -= entry.record.size;
       this.#left -= 1;
-      inFlight.start(task);
+      inFlight.start(entry);
     }
   }
 
-  /** Takes what is due from each partition. Returns when the next record can be taken. */
+  /** Takes due records from each partition. Returns when the next record can be taken. */
   #takeFromAll(): number {
     const trackers = this.#draining ? [] : this.#options.reader.trackers;
     const first = this.#first;
@@ -90,7 +94,7 @@ export class TurnScheduler {
     for (let n = 0; n < trackers.length; n += 1) {
       const tracker = trackers[(first + n) % trackers.length];
       if (tracker === undefined) continue;
-      // The next turn begins behind the partition where this one ends.
+      // The next turn begins after the partition where this one ends.
       if (this.#left > 0) this.#first = (first + n + 1) % trackers.length;
       this.#takeFrom(tracker);
       next = Math.min(next, this.#takeAt(tracker));
@@ -101,23 +105,23 @@ export class TurnScheduler {
   #takeFrom(tracker: PartitionTracker): void {
     const { inFlight, schedule } = this.#options;
     while (this.#left > 0 && this.#takeAt(tracker) <= schedule.now()) {
-      const task = tracker.begin();
-      if (task === undefined) return;
+      const entry = tracker.begin();
+      if (entry === undefined) return;
       this.#left -= 1;
-      task.due = schedule.handleAt(task.record);
-      if (task.due > schedule.now()) this.#wait(task);
-      else inFlight.start(task);
+      entry.due = schedule.handleAt(entry.record);
+      if (entry.due > schedule.now()) this.#wait(entry);
+      else inFlight.start(entry);
     }
   }
 
-  #wait(task: Task): void {
-    this.#heapBytes += task.record.size;
-    this.#heap.push(task);
+  #wait(entry: InFlightRecord): void {
+    this.#heapBytes += entry.record.size;
+    this.#heap.push(entry);
   }
 
   /**
-   * When the next record of the partition can be taken; Infinity without capacity. A full heap delays only records that would wait in
-   * it, so that it holds up no other tier.
+   * Returns when the next record of the partition can be taken; Infinity without capacity. A full heap delays only
+   * records that would wait in it, so other tiers continue.
    */
   #takeAt(tracker: PartitionTracker): number {
     const { schedule, inFlight, maxSpan = MAX_SPAN } = this.#options;
@@ -129,7 +133,7 @@ export class TurnScheduler {
     return isFull ? Math.max(takeAt, schedule.handleAt(head)) : takeAt;
   }
 
-  /** Plans at that time, or within a second, so that a changed clock is noticed. */
+  /** Schedules a turn at that time, or within a second, so that a changed clock is noticed. */
   #wakeAt(at: number): void {
     clearTimeout(this.#alarm);
     if (at === Infinity) return;
@@ -137,32 +141,35 @@ export class TurnScheduler {
     this.#alarm = setTimeout(() => this.plan(), sleepMs);
   }
 
-  /** Partitions came or went. Waiting records of lost partitions are dropped: the next owners handle them. */
+  /**
+   * Must be called when partitions were assigned or lost. Waiting records of lost partitions are dropped: the next
+   * owners handle them.
+   */
   reassigned(): void {
     this.#remove(({ tracker }) => !tracker.assigned);
     this.plan();
   }
 
-  #remove(matches: (task: Task) => boolean): Task[] {
+  #remove(matches: (entry: InFlightRecord) => boolean): InFlightRecord[] {
     const all = this.#heap.data.splice(0);
     this.#heap.length = 0;
     this.#heapBytes = 0;
-    for (const task of all) if (!matches(task)) this.#wait(task);
+    for (const entry of all) if (!matches(entry)) this.#wait(entry);
     return all.filter(matches);
   }
 
   /**
-   * Takes no more records. What is not due within a second is handled at once, which moves it back to a tier, so that the next owner
-   * repeats nothing.
+   * Takes no more records. A record that is not due within a second is handled at once, which moves it back to a
+   * tier. So the next owner repeats none.
    */
   drain(): void {
     this.#draining = true;
     const soon = this.#options.schedule.now() + HANDOVER_GRACE_MS;
-    for (const task of this.#remove(({ due }) => due > soon)) this.#options.inFlight.start(task);
+    for (const entry of this.#remove(({ due }) => due > soon)) this.#options.inFlight.start(entry);
     this.plan();
   }
 
-  /** Hands out nothing any more. The next owner handles what still waits. */
+  /** Hands out no more records. The next owner handles the waiting ones. */
   end(): void {
     this.#ended = true;
     clearTimeout(this.#alarm);

@@ -6,11 +6,11 @@ import { RETENTION_READ_MS } from '../limits.js';
 
 export interface RetentionOptions {
   readonly kafka: Kafka;
-  /** What the sources read. */
+  /** The topics that the sources read. */
   readonly topics: readonly string[];
-  /** Sources by the name that the metric gives them; read at each look at the metrics. */
+  /** Sources by the metric's label value, read at each scrape. */
   readonly sources: ReadonlyMap<string, { health(): Pick<SourceHealth, 'oldestAgeByTopic'> }>;
-  /** How often the topics' settings are read: an operator may change them. Default 60,000. */
+  /** How often the topics' settings are read, milliseconds, because an operator may change them; default 60,000. */
   readonly everyMs?: number;
 }
 
@@ -18,8 +18,9 @@ const POLICY = 'cleanup.policy';
 const AGE = 'retention.ms';
 
 /**
- * For how long the broker keeps a record of a topic by its age, in milliseconds; Infinity for ever (an age of -1, or a compacted
- * topic, unless its policy says so, too). A bound in bytes (`retention.bytes`) may take it earlier and is not reported.
+ * Returns for how long the broker retains a record of a topic by its age, milliseconds. Infinity when the age is -1,
+ * or the topic is only compacted. A limit in bytes (`retention.bytes`) may delete records earlier and is not
+ * considered.
  */
 async function fetchRetention(kafka: Kafka, topic: string): Promise<number> {
   const settings = await settingsOf(kafka, topic, [POLICY, AGE]);
@@ -29,9 +30,9 @@ async function fetchRetention(kafka: Kafka, topic: string): Promise<number> {
 }
 
 /**
- * Shows how much of the time for which the broker keeps a record has passed for the oldest one that a source has not
- * handled: at 1 the broker may delete what nobody has delivered. Reported by each instance for the partitions that it has.
- * Nothing is reported of a source whose topics' retention was never read.
+ * Exports `webhook_retention_used_ratio`: the age of a source's oldest unhandled record, divided by its topic's
+ * retention time. At 1 the broker may delete records that were not delivered. Each instance reports its assigned
+ * partitions. A source gets no value until the retention of one of its topics was read.
  */
 export function watchRetention(
   { kafka, topics, sources, everyMs = RETENTION_READ_MS }: RetentionOptions,
@@ -44,11 +45,11 @@ export function watchRetention(
     log: scope.log,
     work: async () => {
       const read = async (topic: string) => retentions.set(topic, await fetchRetention(kafka, topic));
-      await Promise.all(topics.map(read)); // one that is missing hides no other
+      await Promise.all(topics.map(read)); // a missing topic does not block the others
     },
   });
   scope.onClose('retention', () => reading.stop());
-  const help = 'Age of the oldest record that is not handled, against the time for which its topic is kept';
+  const help = 'Age of the oldest unhandled record, divided by the retention time of its topic';
   const names = { name: 'webhook_retention_used_ratio', help, label: 'source' };
   addSourceGauge(scope, names, sources, ({ oldestAgeByTopic }) => {
     const shares = Object.entries(oldestAgeByTopic).flatMap(([topic, ageMs]) => {

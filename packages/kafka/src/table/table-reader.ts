@@ -21,22 +21,22 @@ import { CATCH_UP_MS, FRESH_MS, TABLE_FETCH_WAIT_MS, TABLE_METADATA_MS } from '.
 
 type OnRecord = (record: KafkaRecord) => void;
 
-/** One partition of a table. It remembers when its end was last seen. */
+/** One partition of a table, and when the reader was last at its end. */
 class TablePartition extends PartitionBuffer implements Feed {
   readonly #onRecord: OnRecord;
   readonly #start: number;
-  readonly outOfRange: () => void;
-  /** Start of the last request that found the reader at the end. */
+  readonly resetTo: () => void;
+  /** Start of the last request whose response showed the reader at the end; time of `performance.now()`. */
   freshAt = -Infinity;
 
-  constructor(place: TopicPartition, earliest: number, onRecord: OnRecord, outOfRange: () => void) {
+  constructor(place: TopicPartition, earliest: number, onRecord: OnRecord, restart: () => void) {
     super(place, earliest);
     this.#onRecord = onRecord;
     this.#start = earliest;
-    this.outOfRange = outOfRange;
+    this.resetTo = restart;
   }
 
-  want(): number {
+  fetchOffset(): number {
     return this.nextFetch;
   }
 
@@ -45,11 +45,11 @@ class TablePartition extends PartitionBuffer implements Feed {
     request: { readonly offset: number; readonly startedAt: number },
   ): void {
     if (request.offset !== this.nextFetch) return;
-    // Compaction never moves the log's start. A moved start means that records were deleted under another policy.
-    if (fetched.logStart > this.#start) return this.outOfRange();
+    // Compaction never moves the log's start. A moved start means that records were deleted by another policy.
+    if (fetched.logStart > this.#start) return this.resetTo();
     super.accept(fetched, request);
     for (let record = this.take(); record !== undefined; record = this.take()) this.#onRecord(record);
-    // This was the end at some time after `startedAt`.
+    // The reader was at the end at some time after `startedAt`.
     if (this.position >= fetched.highWatermark) this.freshAt = Math.max(this.freshAt, request.startedAt);
   }
 }
@@ -57,31 +57,38 @@ class TablePartition extends PartitionBuffer implements Feed {
 interface TableReaderOptions {
   readonly kafka: Kafka;
   readonly topic: string;
-  /** Called in the order of each partition. Must not throw: the caller reports records that it cannot use. */
+  /**
+   * Called for each record, in order within a partition. Must not throw: the caller reports records that it cannot
+   * use.
+   */
   readonly onRecord: (record: KafkaRecord) => void;
-  /** The topic was made anew or lost records. It is read again from its beginning. Records given before may not exist any more. */
+  /**
+   * Called when the topic was recreated or lost records. It is read again from its beginning. Records passed to
+   * `onRecord` before may no longer exist.
+   */
   readonly onRestart?: () => void;
-  /** The reader has ended: it is not authorised, or the topic is not compacted. */
+  /** Called when the reader cannot recover: it is not authorised, or the topic is not compacted. */
   readonly onFatal?: (error: Error) => void;
 }
 
 /**
- * Reads a compacted topic in the background, up to the high watermark: a foreign open transaction must not hide what lies behind it,
- * such as a disabling. It needs no consumer group, so no rebalance delays it and a killed process leaves nothing behind.
+ * Reads a compacted topic in the background, up to the high watermark. Another producer's open transaction must not
+ * hide later records, such as one that disables a webhook. The reader needs no consumer group, so no rebalance
+ * delays it and a killed process leaves no member behind.
  */
 export const openTableReader = (options: TableReaderOptions): TableReader => new TableReader(options);
 
-/** Its promises reject when it is closed or cannot go on. */
+/** Reader of a compacted topic. Its promises reject when it is closed or cannot recover. */
 export class TableReader {
   readonly #options: TableReaderOptions;
   readonly #link: Link;
   readonly #fetcher: Fetcher;
   readonly #partitions = new Map<number, TablePartition>();
   #isCompacted = false;
-  /** Start of the last request that found all partitions to be read. */
+  /** Start of the last request that showed no partitions besides the known ones. */
   #listedAt = -Infinity;
   readonly #catchUp = shareNext(() => this.#readToEnds());
-  /** Resolves when waiting callers should check their condition again. */
+  /** Resolves when waiting callers must check their condition again. */
   #progress = Promise.withResolvers<undefined>();
   #ended: Error | undefined;
 
@@ -100,34 +107,40 @@ export class TableReader {
     this.#watchPartitions().catch((error: unknown) => this.#endIfFatal(error));
   }
 
-  /** Resolves when everything published before this call was passed to `onRecord`. Rejects after 35 s. */
+  /** Resolves when everything published before this call has been passed to `onRecord`. Rejects after 35 s. */
   catchUp(): Promise<void> {
     return this.#catchUp();
   }
 
-  /** Whether every partition was proved to be read to its end within the last 700 ms, and no further ones were found. */
+  /**
+   * Whether, within the last 700 ms, every partition was proved to be read to its end and no further partition
+   * existed.
+   */
   isFresh(): boolean {
     return performance.now() - this.#freshAt() <= FRESH_MS;
   }
 
-  /** Resolves as soon as it is fresh. */
+  /** Resolves when the table is fresh. */
   whenFresh(): Promise<void> {
     return this.until(() => this.isFresh());
   }
 
-  /** The next offset of each partition, by its number. */
+  /** Returns the next offset of each partition, in the order of partition numbers. */
   positions(): number[] {
     const known = [...this.#partitions].sort(([one], [other]) => one - other);
     return known.map(([, { position }]) => position);
   }
 
-  /** Whether offsets by partition are known, and everything before them has been given to `onRecord`. */
+  /**
+   * Whether everything before these offsets, by partition, has been passed to `onRecord`. False when `ends` is
+   * undefined.
+   */
   hasRead(ends: Iterable<readonly [number, number]> | undefined): boolean {
     if (ends === undefined) return false;
     return [...ends].every(([partition, end]) => (this.#partitions.get(partition)?.position ?? -1) >= end);
   }
 
-  /** Resolves as soon as `isSo` holds. It is checked after each response. */
+  /** Resolves when the condition `isSo` is true. It is checked after each response. */
   async until(isSo: () => boolean): Promise<void> {
     while (!isSo()) {
       if (this.#ended) throw this.#ended;
@@ -140,7 +153,10 @@ export class TableReader {
     await this.#link.close();
   }
 
-  /** Requests the ends, because a new leader reports its end only when it knows all that was acknowledged (KIP-207). */
+  /**
+   * Reads to the current ends. They are requested from the leaders, because a new leader reports its end only when
+   * it knows all acknowledged records (KIP-207).
+   */
   async #readToEnds(): Promise<void> {
     const { topic } = this.#options;
     const ends = await endOffsetsOf(this.#link, topic);
@@ -160,7 +176,7 @@ export class TableReader {
     return oldest;
   }
 
-  /** Lists the partitions five times a second: a partition that is not known yet makes the table stale. */
+  /** Lists the partitions five times a second. A partition that is not known yet makes the table stale. */
   async #watchPartitions(): Promise<void> {
     for (let failures = 0; !this.#ended;) {
       try {
@@ -200,11 +216,14 @@ export class TableReader {
     this.#fetcher.kick();
   }
 
-  /** Reads all partitions again. The others may have been made anew too, and have grown past what was read. */
+  /**
+   * Reads all partitions again. The other partitions may have been recreated too, and may have grown past the
+   * positions already read.
+   */
   #restart(): void {
     const { kafka, topic, onRestart } = this.#options;
-    kafka.log('error', 'kafka: a topic was made anew, or lost records; all of it is read again', { topic });
-    // Responses under way are ignored.
+    kafka.log('error', 'kafka: a topic was recreated or lost records; reading all of it again', { topic });
+    // Responses to requests in flight are ignored.
     for (const partition of this.#partitions.values()) partition.seek(-Infinity);
     this.#partitions.clear();
     this.#listedAt = -Infinity;
@@ -217,7 +236,7 @@ export class TableReader {
     } catch (error) {
       const { topic, partition, offset } = record;
       const fields = { topic, partition, offset, error: asError(error).message };
-      this.#options.kafka.log('error', 'kafka: a table does not take a record; it is passed over', fields);
+      this.#options.kafka.log('error', 'kafka: a table could not apply a record; skipping it', fields);
     }
   }
 
@@ -228,7 +247,7 @@ export class TableReader {
     const { kafka, topic } = this.#options;
     const level = this.#listedAt === -Infinity ? 'warn' : 'debug';
     const fields = { topic, failures, ...faultOf(error) };
-    kafka.log(level, 'kafka: a table could not be read, trying again', fields);
+    kafka.log(level, 'kafka: a table could not be read; retrying', fields);
   }
 
   #endIfFatal(error: unknown): void {

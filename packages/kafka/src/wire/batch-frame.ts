@@ -3,17 +3,24 @@ import { crc32c } from '@node-rs/crc32';
 
 /** Format version of a record batch (protocol guide, "Record Batch"). */
 export const MAGIC = 2;
-/** Bytes of base offset and length, which the length does not count. */
+/** Bytes of the base offset and the length field, which the length does not include. */
 export const FRAME_BYTES = 12;
-/** Where the bytes begin that the checksum covers. The checksum stands right before. */
+/** Where the bytes begin that the checksum covers. The checksum is right before them. */
 export const CHECKED_FROM = 21;
+/** Bytes of a batch before its records. */
 export const HEADER_BYTES = 61;
-/** Longest batch, packed or unpacked; brokers allow 1 to 16 MiB. So a damaged length or a bomb takes no gigabytes. */
+/**
+ * Largest batch, compressed or decompressed; brokers allow 1 to 16 MiB. So a corrupt length or a decompression bomb
+ * takes no gigabytes.
+ */
 export const MAX_BYTES = 64 * 1024 * 1024;
 
 export type BatchHeader = ReturnType<typeof readHeader>;
 
-/** Reads the fields of a batch's header, in their order. Throws when the batch's length differs from the one in its header. */
+/**
+ * Reads the fields of a batch's header, in their order. Throws when the batch's length differs from the length in
+ * its header.
+ */
 export function readHeader(batch: Buffer) {
   if (endOf(batch, 0) !== batch.length)
     throw new Error(`a batch length of ${batch.readInt32BE(FRAME_BYTES - 4)}`);
@@ -38,21 +45,25 @@ export function readHeader(batch: Buffer) {
 /** CRC-32C of a whole batch, as a signed number. */
 export const checksumOf = (batch: Buffer): number => crc32c(batch.subarray(CHECKED_FROM)) | 0;
 
-/** Where the batch at `at` ends, possibly beyond the block; undefined when its length is impossible. */
+/** Returns where the batch at `at` ends, possibly beyond the block; undefined when its length is impossible. */
 function endOf(block: Buffer, at: number): number | undefined {
   const bytes = FRAME_BYTES + block.readInt32BE(at + FRAME_BYTES - 4);
   return bytes < HEADER_BYTES || bytes > MAX_BYTES ? undefined : at + bytes;
 }
 
-/** The batch at `at` of scanned bytes. With a damaged length it is all the rest, because the next batch's place is unknown. */
+/**
+ * Returns the batch at `at` of scanned bytes. With a corrupt length, returns all remaining bytes, because the place
+ * of the next batch is unknown.
+ */
 export function batchAt(block: Buffer, at: number): Buffer {
   return block.subarray(at, endOf(block, at));
 }
 
 /**
- * Finds the whole batches. Returns their `bytes` (the fetch limit cut what follows), the offset after the last one (undefined without
- * one), and the bytes that the first batch needs when it is cut. A batch of damaged length ends the block before it; as the first one it
- * is the whole block.
+ * Finds the complete batches of a block. `bytes`: their length; an incomplete batch at the fetch limit follows.
+ * `nextOffset`: the offset after the last complete batch, undefined without one. `neededBytes`: the size of the
+ * first batch when it is incomplete, otherwise 0. A batch with a corrupt length ends the block before it. As the
+ * first batch, it is the whole block.
  */
 export function scanBatches(block: Buffer) {
   let at = 0;
@@ -70,18 +81,18 @@ export function scanBatches(block: Buffer) {
 }
 
 /**
- * The offset after a batch. The number of offsets that its header names counts only when the number of records agrees, or, after
- * compaction, the checksum. So a damaged header skips no record.
+ * Returns the offset after a batch. The header's number of offsets is used only when the number of records agrees,
+ * or, after compaction, the checksum. Otherwise the batch counts as one offset. So a corrupt header skips no record.
  */
 export function offsetAfter(batch: Buffer, { base, magic, lastDelta, count, checksum }: BatchHeader): number {
-  // In formats older than 2 the base offset of a wrapper is its last offset.
+  // In formats before version 2, the base offset of a compressed message is its last offset.
   if (magic !== MAGIC) return base + 1;
   const offsets = lastDelta + 1;
   const agreed = offsets > 0 && (offsets === count || checksum === checksumOf(batch));
   return base + (agreed ? offsets : 1);
 }
 
-/** Throws when the records of a batch cannot be read. */
+/** Throws when the batch's records cannot be read: another format, or a wrong checksum. */
 export function checkBatch(batch: Buffer, { magic, checksum }: BatchHeader): void {
   if (magic !== MAGIC) throw new Error(`message format ${magic}`);
   if (checksum !== checksumOf(batch)) throw new Error('the checksum of the batch does not match');

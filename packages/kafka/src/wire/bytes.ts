@@ -1,8 +1,8 @@
 const TWO_32 = 2 ** 32;
 
 /**
- * Reads bytes front to back: fields of the non-flexible protocol versions, and the varints of records. An int64 becomes a number, which
- * is exact up to 2^53. Offsets and milliseconds are smaller.
+ * Reads bytes front to back: fields of the non-flexible protocol versions, and the varints of records. An int64
+ * becomes a number, which is exact up to 2^53; offsets and milliseconds are smaller.
  */
 export class ByteReader {
   readonly data: Buffer;
@@ -38,7 +38,10 @@ export class ByteReader {
     return this.data.toString('utf8', this.at - length, this.at);
   }
 
-  /** Bytes behind an int32 of their length, as a view. A negative length (null) gives an empty buffer. */
+  /**
+   * Reads an int32 length and returns that many bytes as a view. For a negative length (null), returns an empty
+   * buffer.
+   */
   bytes(): Buffer {
     const length = Math.max(this.int32(), 0);
     this.at += length;
@@ -52,7 +55,7 @@ export class ByteReader {
     return elements;
   }
 
-  /** A zigzag varint or varlong. The caller checks that it ends within the data. */
+  /** Reads a zigzag varint or varlong. The caller must check that it ends within the data. */
   varint(): number {
     const { data } = this;
     let byte = data[this.at++] ?? 0;
@@ -66,13 +69,16 @@ export class ByteReader {
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
   }
 
-  /** Bytes behind a varint of their length, as a view; null for a length of -1. Throws when they reach beyond the data. */
+  /**
+   * Reads a varint length and returns that many bytes as a view; null for a length of -1. Throws when they reach
+   * beyond the data.
+   */
   content(): Buffer | null {
     const length = this.skipContent();
     return length < 0 ? null : this.data.subarray(this.at - length, this.at);
   }
 
-  /** Passes over bytes behind a varint of their length. Returns the length. */
+  /** Reads a varint length and skips that many bytes. Returns the length. */
   skipContent(): number {
     const length = this.varint();
     if (length > 0) this.at += length;
@@ -81,7 +87,7 @@ export class ByteReader {
   }
 }
 
-/** Fills a buffer of known size front to back. */
+/** Writes into a buffer of fixed size, front to back. */
 export class ByteWriter {
   readonly buffer: Buffer;
   at = 0;
@@ -113,14 +119,14 @@ export class ByteWriter {
     return this.int16(Buffer.byteLength(value)).bytes(value);
   }
 
-  /** Writes bytes, or a text as UTF-8, without the length. */
+  /** Writes bytes, or a text as UTF-8, without a length. */
   bytes(value: Buffer | string): this {
     this.at +=
       typeof value === 'string' ? this.buffer.write(value, this.at) : value.copy(this.buffer, this.at);
     return this;
   }
 
-  /** Writes a zigzag varint or varlong; maximum 2^52. */
+  /** Writes a zigzag varint or varlong; largest value 2^52. */
   varint(value: number): this {
     let rest = value < 0 ? -2 * value - 1 : 2 * value;
     while (rest > 0x7f) {
@@ -132,6 +138,7 @@ export class ByteWriter {
   }
 }
 
+/** Bytes of a value as a zigzag varint. */
 export function varintSize(value: number): number {
   let size = 1;
   for (let rest = value < 0 ? -2 * value - 1 : 2 * value; rest > 0x7f; rest = Math.floor(rest / 0x80))

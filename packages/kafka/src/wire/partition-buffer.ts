@@ -3,29 +3,33 @@ import { scanBatches } from './batch-frame.js';
 import type { FetchedPartition } from './protocol.js';
 import { RecordCursor } from './record-cursor.js';
 
-/** Bytes requested of one partition in one fetch. A larger batch raises it for one fetch. */
+/** Bytes requested from one partition in one fetch. A larger batch raises this for one fetch. */
 const FETCH_BYTES = 256 * 1024;
 
 export interface BufferLimits {
   /** Bytes of one fetch; default 256 KiB. */
   readonly fetchBytes?: number;
-  /** Blocks held besides the one that is taken from; default 1. So the next block is fetched while one is handled. */
+  /**
+   * Fetched blocks in the buffer besides the one being read; default 1. So the next block is fetched while one is
+   * handled.
+   */
   readonly readAhead?: number;
 }
 
-/** The records of one partition that were fetched and not taken yet, and the offset of the next fetch. */
+/** The fetched records of one partition that were not taken yet, and the offset of the next fetch. */
 export class PartitionBuffer {
   readonly topic: string;
   readonly partition: number;
-  /** One block of records for each fetch. */
+  /** The buffered blocks, one for each fetch. */
   readonly #chunks: RecordCursor[] = [];
   readonly #limits: Required<BufferLimits>;
-  /** The next record, once `peek` has decoded it. */
+  /** The next record, after `peek` has decoded it. */
   #head: KafkaRecord | undefined;
-  /** The offset of the next fetch, behind what is buffered. */
+  /** The offset of the next fetch, after the buffered records. */
   nextFetch: number;
+  /** Bytes of a batch that the last fetch returned incomplete; otherwise 0. */
   #neededBytes = 0;
-  /** The broker's end of the partition as of the last fetch; -1 before that. */
+  /** The end of the partition that the broker last reported; -1 before the first report. */
   highWatermark = -1;
 
   constructor(place: TopicPartition, position: number, limits: BufferLimits = {}) {
@@ -35,15 +39,17 @@ export class PartitionBuffer {
     this.#limits = { fetchBytes: FETCH_BYTES, readAhead: 1, ...limits };
   }
 
-  /** The offset of the next record. Everything before it was taken, or holds no record. */
+  /** The offset of the next record. Everything before it was taken or skipped. */
   get position(): number {
     return this.#head?.offset ?? this.#chunks[0]?.position ?? this.nextFetch;
   }
 
+  /** Bytes of the next fetch. */
   get maxBytes(): number {
     return Math.max(this.#limits.fetchBytes, this.#neededBytes);
   }
 
+  /** Whether the buffer needs no fetch now. */
   get full(): boolean {
     return this.#chunks.length > this.#limits.readAhead;
   }
@@ -54,11 +60,12 @@ export class PartitionBuffer {
     const scan = scanBatches(fetched.records);
     this.#neededBytes = scan.neededBytes;
     if (scan.nextOffset === undefined) return;
-    // A copy, because a view would keep the whole response of the broker in memory.
+    // Copied, because a view would keep the broker's whole response in memory.
     const batches = Buffer.from(fetched.records.subarray(0, scan.bytes));
     const { aborted } = fetched;
     this.#chunks.push(new RecordCursor(this, { batches, from: request.offset, aborted }));
-    // The header of a damaged batch may name earlier offsets. Its one record stands for at least one offset.
+    // The header of a corrupt batch may name earlier offsets. The one record that replaces it stands for at least
+    // one offset.
     this.nextFetch = Math.max(scan.nextOffset, request.offset + 1);
   }
 
@@ -69,7 +76,7 @@ export class PartitionBuffer {
     return record;
   }
 
-  /** Reads the next record without taking it. */
+  /** Returns the next record without taking it; undefined when nothing is buffered. */
   peek(): KafkaRecord | undefined {
     for (let chunk = this.#chunks[0]; chunk !== undefined && !this.#head; chunk = this.#chunks[0]) {
       this.#head = chunk.next();
@@ -78,7 +85,7 @@ export class PartitionBuffer {
     return this.#head;
   }
 
-  /** Drops what is buffered. The next fetch begins at `offset`. */
+  /** Drops the buffered records. The next fetch begins at `offset`. */
   seek(offset: number): void {
     this.#chunks.length = 0;
     this.#head = undefined;

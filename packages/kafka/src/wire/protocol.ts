@@ -1,7 +1,7 @@
 import type { TopicPartition } from '../record.js';
 import { ByteReader, ByteWriter } from './bytes.js';
 
-/** A request of Kafka's protocol and how its response is decoded, in the form that kafkajs' connections take. */
+/** A request of Kafka's protocol with its response decoder, in the form that kafkajs' connections require. */
 function apiRequest<Response>(
   api: { readonly apiKey: number; readonly apiVersion: number; readonly apiName: string },
   encode: () => Buffer,
@@ -40,6 +40,8 @@ export const READ_UNCOMMITTED = 0;
 export const READ_COMMITTED = 1;
 const CONSUMER = -1;
 const NO_SESSION = 0;
+/** The epoch that ends, or does not begin, a fetch session (KIP-227). */
+const FINAL_EPOCH = -1;
 const UNKNOWN = -1;
 
 export interface FetchTarget extends TopicPartition {
@@ -53,19 +55,20 @@ interface FetchLimits {
   readonly isolationLevel: number;
 }
 
-/** A rolled-back transaction: its producer's records from `firstOffset` to the abort marker are not delivered. */
+/** An aborted transaction. Records of its producer from `firstOffset` to the abort marker are not delivered. */
 export interface AbortedTransaction {
   readonly producerId: number;
   readonly firstOffset: number;
 }
 
+/** One partition of a fetch response. */
 export interface FetchedPartition extends TopicPartition {
   readonly errorCode: number;
   readonly highWatermark: number;
   /** The offset of the log's first record. */
   readonly logStart: number;
   readonly aborted: readonly AbortedTransaction[];
-  /** Record batches as they lie in the log; the last one may be cut. */
+  /** Record batches as stored in the log; the last one may be incomplete. */
   readonly records: Buffer;
 }
 
@@ -76,11 +79,10 @@ function encodeFetch(targets: readonly FetchTarget[], limits: FetchLimits): Buff
   );
   const out = new ByteWriter(size);
   out.int32(CONSUMER).int32(limits.maxWaitMs).int32(1).int32(limits.maxBytes);
-  out.int8(limits.isolationLevel).int32(NO_SESSION).int32(UNKNOWN).int32(targets.length);
-  // Each partition has a topic entry of its own, which brokers accept.
+  out.int8(limits.isolationLevel).int32(NO_SESSION).int32(FINAL_EPOCH).int32(targets.length);
+  // Each partition has its own topic entry, which brokers accept.
   for (const { topic, partition, offset, maxBytes } of targets) {
-    out.string(topic).int32(1);
-    out.int32(partition).int32(UNKNOWN).int64(offset).int64(UNKNOWN).int32(maxBytes);
+    out.string(topic).int32(1).int32(partition).int32(UNKNOWN).int64(offset).int64(UNKNOWN).int32(maxBytes);
   }
   return out.int32(0).string('').buffer;
 }
@@ -105,7 +107,10 @@ function decodeFetched(payload: Buffer) {
   return { clientSideThrottleTime, errorCode, partitions };
 }
 
-/** Decodes no batches, so that an error or a damaged batch of one partition affects no other one. */
+/**
+ * Builds a fetch request. Its decoder does not decode batches, so an error or a corrupt batch of one partition
+ * affects no other partition.
+ */
 export const fetchRequest = (targets: readonly FetchTarget[], limits: FetchLimits) =>
   apiRequest(FETCH, () => encodeFetch(targets, limits), decodeFetched);
 
@@ -126,7 +131,7 @@ function encodeProduce(batches: readonly ProducedBatch[]): Buffer {
   );
   const out = new ByteWriter(size);
   out.int16(NO_TRANSACTION).int16(ALL_IN_SYNC_REPLICAS).int32(REPLICATION_TIMEOUT_MS).int32(batches.length);
-  // Each batch has a topic entry of its own, which brokers accept.
+  // Each batch has its own topic entry, which brokers accept.
   for (const { topic, partition, batch } of batches) {
     out.string(topic).int32(1).int32(partition).int32(batch.length).bytes(batch);
   }
@@ -148,6 +153,9 @@ function decodeAcks(payload: Buffer) {
 
 export type ProduceResponse = ReturnType<typeof decodeAcks>;
 
-/** Produces with acks=all. Decodes an error code for each partition; kafkajs' own parser throws at the first error. */
+/**
+ * Builds a produce request with acks=all. Its decoder returns an error code for each partition; kafkajs' parser
+ * throws at the first error.
+ */
 export const produceRequest = (batches: readonly ProducedBatch[]) =>
   apiRequest(PRODUCE, () => encodeProduce(batches), decodeAcks);

@@ -2,7 +2,7 @@ import { CHECKED_FROM, checksumOf, FRAME_BYTES, HEADER_BYTES, MAGIC } from './ba
 import { ByteWriter, varintSize } from './bytes.js';
 
 const NO_PRODUCER = -1;
-/** Most bytes that a batch adds to a record's body: lengths, deltas and attributes. */
+/** Most bytes that a batch adds to a record's body: length, deltas and attributes. */
 export const RECORD_OVERHEAD_BYTES = 24;
 
 /** Bytes, a text that is written as UTF-8, or null. */
@@ -26,7 +26,10 @@ function write(out: ByteWriter, content: Content): void {
   if (content !== null) out.bytes(content);
 }
 
-/** Encodes key, value and headers of a record, which do not depend on its place in a batch. The result is a copy. */
+/**
+ * Encodes key, value and headers of a record, which do not depend on its place in a batch. The result has its own
+ * copy of the bytes.
+ */
 export function encodeBody({ key, value, headers }: RecordParts): Buffer {
   let size = sizeOf(key) + sizeOf(value) + varintSize(headers.length);
   for (const [name, content] of headers) size += sizeOf(name) + sizeOf(content);
@@ -46,7 +49,10 @@ interface BatchedRecord {
   readonly timestamp: number;
 }
 
-/** Encodes records as one uncompressed batch, in order. It has no producer id, so brokers do not detect repeats. */
+/**
+ * Encodes records as one uncompressed batch, in order. The batch has no producer id, so brokers do not detect
+ * repeated batches.
+ */
 export function encodeBatch(records: readonly BatchedRecord[]): Buffer {
   const base = records[0]?.timestamp ?? 0;
   let size = HEADER_BYTES;
@@ -89,7 +95,7 @@ export function murmur2(key: Buffer): number {
   return hash ^ (hash >>> 15);
 }
 
-/** The partition of a key, as Java's default partitioner chooses it. */
+/** Returns the partition of a key, as Java's default partitioner does. */
 export function partitionOf(key: Buffer, partitions: number): number {
   return (murmur2(key) & 0x7fff_ffff) % partitions;
 }

@@ -2,13 +2,13 @@ import type { KafkaRecord, TopicPartition, RecordHeaders } from '../record.js';
 import { batchAt, checkBatch, HEADER_BYTES, MAGIC, offsetAfter, readHeader } from './batch-frame.js';
 import type { BatchHeader } from './batch-frame.js';
 import { ByteReader } from './bytes.js';
-import { unpack } from './codecs.js';
+import { decompress } from './codecs.js';
 import type { AbortedTransaction } from './protocol.js';
 
 const NONE: RecordHeaders = Object.freeze(Object.create(null) as RecordHeaders);
 const EMPTY = Buffer.alloc(0);
 
-/** A record whose key and headers are decoded when they are read. Most are never read. */
+/** A record whose key and headers are decoded on access, because most are never read. */
 class FetchedRecord implements KafkaRecord {
   readonly topic: string;
   readonly partition: number;
@@ -19,7 +19,7 @@ class FetchedRecord implements KafkaRecord {
   readonly #data: Buffer;
   readonly #headersAt: number;
 
-  /** `body` begins with the length of the key. Throws when a length points outside it. */
+  /** `body` begins with the length of the key. Throws when a length exceeds the body. */
   constructor(place: TopicPartition, offset: number, timestamp: number, body: Buffer) {
     const reader = new ByteReader(body);
     this.topic = place.topic;
@@ -38,8 +38,8 @@ class FetchedRecord implements KafkaRecord {
   }
 
   /**
-   * Decoded at each read. A record that has waited long is in the collector's old generation, and kept headers would be moved there as
-   * well.
+   * Decoded on each access and not cached. A long-held record is in the garbage collector's old generation, and
+   * cached headers would be promoted there too.
    */
   get headers(): RecordHeaders {
     if (this.#data[this.#headersAt] === 0) return NONE;
@@ -51,7 +51,7 @@ class FetchedRecord implements KafkaRecord {
     return headers;
   }
 
-  /** The header of this name, as in `headers`, without decoding the others. */
+  /** Returns the header of this name, as in `headers`, without decoding the others. */
   header(name: string): Buffer | undefined {
     let found: Buffer | undefined;
     this.#readHeaders((reader) => {
@@ -64,18 +64,24 @@ class FetchedRecord implements KafkaRecord {
     return found;
   }
 
-  /** Reads the headers before any damage. The value is intact, so its reader decides what damage means. */
+  /**
+   * Reads the headers up to the first malformed one. The value is intact, so the caller decides what missing headers
+   * mean.
+   */
   #readHeaders(read: (reader: ByteReader) => void): void {
     const reader = new ByteReader(this.#data, this.#headersAt);
     try {
       for (let left = reader.varint(); left > 0; left -= 1) read(reader);
     } catch {
-      // The headers before the damage are kept.
+      // The headers before the malformed one were read.
     }
   }
 }
 
-/** The bytes of one header, or undefined. Of a repeated header the last one counts. `name` is ASCII and not empty. */
+/**
+ * Returns the bytes of one header; undefined when it is missing. Of repeated headers the last one wins. `name` must
+ * be ASCII and not empty.
+ */
 export function headerOf(record: KafkaRecord, name: string): Buffer | undefined {
   return record instanceof FetchedRecord ? record.header(name) : record.headers[name];
 }
@@ -85,21 +91,24 @@ const TRANSACTIONAL = 0x10;
 const CONTROL = 0x20;
 const ABORT_MARKER = 0;
 
-/** Fetched bytes of one partition. */
+/** The fetched batches of one partition. */
 interface FetchedBlock {
-  /** Whole batches. */
+  /** Complete batches. */
   readonly batches: Buffer;
-  /** The requested offset. Records before it are not given; a fetch starts at a batch's first record. */
+  /**
+   * The requested offset. Earlier records are skipped: a broker returns whole batches, so the first may begin before
+   * it.
+   */
   readonly from: number;
   readonly aborted: readonly AbortedTransaction[];
 }
 
 /**
- * Decodes the records of a fetched block one by one, each when there is capacity for it. Batches of aborted transactions, markers and
- * empty batches give no record, but `position` passes them.
+ * Decodes the records of a fetched block lazily, one for each call of `next`. Aborted, control and empty batches
+ * return no record, but advance `position`.
  */
 export class RecordCursor {
-  /** The offset after everything given or passed over so far. */
+  /** The next offset. Everything before it was returned or skipped. */
   position: number;
   readonly #place: TopicPartition;
   readonly #batches: Buffer;
@@ -107,7 +116,10 @@ export class RecordCursor {
   readonly #abortedProducers = new Set<number>();
   #at = 0;
   #batch: Buffer = EMPTY;
-  /** The offset after the batch. With a damaged length it is still the one after the batch before. */
+  /**
+   * The offset after the current batch. When the batch's length is corrupt, it stays at the end of the previous
+   * batch.
+   */
   #batchEnd = 0;
   #header: BatchHeader | undefined;
   #records = new ByteReader(EMPTY);
@@ -120,10 +132,10 @@ export class RecordCursor {
     this.#aborted = [...aborted].sort((a, b) => a.firstOffset - b.firstOffset);
   }
 
-  /** The next record; undefined at the end of the block, when `position` is its end. */
+  /** Returns the next record; undefined at the end of the block, which is then `position`. */
   next(): KafkaRecord | undefined {
     try {
-      for (let header = this.#batchOfNext(); header !== undefined; header = this.#batchOfNext()) {
+      for (let header: BatchHeader | undefined; (header = this.#headerOfNextRecord()) !== undefined;) {
         this.#left -= 1;
         const record = this.#decodeRecord(header);
         if (record.offset < this.position) continue;
@@ -136,8 +148,8 @@ export class RecordCursor {
     }
   }
 
-  /** The header of the batch with the next record; undefined at the end of the block. */
-  #batchOfNext(): BatchHeader | undefined {
+  /** Returns the header of the batch with the next record; undefined at the end of the block. */
+  #headerOfNextRecord(): BatchHeader | undefined {
     while (this.#left <= 0) {
       this.position = Math.max(this.position, this.#batchEnd);
       if (this.#at >= this.#batches.length) return undefined;
@@ -156,30 +168,33 @@ export class RecordCursor {
     this.#batchEnd = offsetAfter(batch, header);
     checkBatch(batch, header);
     if (this.#batchEnd <= this.position) throw new Error('the batch ends before the requested offset');
-    if (this.#passesOver(header) || header.count <= 0) return;
-    this.#records = new ByteReader(unpack(header.attributes, batch.subarray(HEADER_BYTES)));
+    if (this.#isSkipped(header) || header.count <= 0) return;
+    this.#records = new ByteReader(decompress(header.attributes, batch.subarray(HEADER_BYTES)));
     this.#left = header.count;
   }
 
-  /** Whether a batch holds a marker or records of an aborted transaction, as in Java's `CompletedFetch`. */
-  #passesOver(header: BatchHeader): boolean {
+  /**
+   * Whether a batch is skipped: a control batch, or records of an aborted transaction, as in Java's
+   * `CompletedFetch`.
+   */
+  #isSkipped(header: BatchHeader): boolean {
     const { attributes, producerId } = header;
     while (this.#aborted[0] !== undefined && this.#aborted[0].firstOffset < this.#batchEnd) {
       this.#abortedProducers.add(this.#aborted[0].producerId);
       this.#aborted.shift();
     }
     if (attributes & CONTROL) {
-      if (this.#markerType(header) === ABORT_MARKER) this.#abortedProducers.delete(producerId);
+      if (this.#controlType(header) === ABORT_MARKER) this.#abortedProducers.delete(producerId);
       return true;
     }
     return (attributes & TRANSACTIONAL) !== 0 && this.#abortedProducers.has(producerId);
   }
 
   /**
-   * The type in a marker's key, behind an int16 of its version. A control batch is never packed. It holds one record, or none after
-   * compaction.
+   * The type in a control record's key, after its int16 version. A control batch is never compressed. It has one
+   * record, or none after compaction.
    */
-  #markerType(header: BatchHeader): number | undefined {
+  #controlType(header: BatchHeader): number | undefined {
     if (header.count === 0) return undefined;
     this.#records = new ByteReader(this.#batch, HEADER_BYTES);
     return this.#decodeRecord(header).key?.readInt16BE(2);
@@ -190,17 +205,20 @@ export class RecordCursor {
     const length = reader.varint();
     const end = reader.at + length;
     if (length <= 0 || end > reader.data.length) throw new Error('a record reaches beyond its batch');
-    reader.at += 1; // attributes, unused
+    reader.at += 1; // attributes (unused)
     const timeDelta = reader.varint();
     const offset = base + reader.varint();
     const timestamp = attributes & LOG_APPEND_TIME ? maxTime : baseTime + timeDelta;
-    // A copy, because a record may be held long after its block.
+    // Copied, because a record may be in memory long after its block.
     const body = Buffer.from(reader.data.subarray(reader.at, end));
     reader.at = end;
     return new FetchedRecord(this.#place, offset, timestamp, body);
   }
 
-  /** A record that stands for the rest of a damaged batch. So the caller can report it, and the partition goes on. */
+  /**
+   * Returns a record that stands for the rest of a corrupt batch. So the caller can report it, and the partition
+   * continues.
+   */
   #undecodable(reason: string): KafkaRecord {
     this.#left = 0;
     const value = Buffer.from(this.#batch);

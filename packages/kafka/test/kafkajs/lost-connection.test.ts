@@ -3,7 +3,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import type { ProtocolRequest } from 'kafkajs/src/cluster/index.js';
 import loggers from 'kafkajs/src/loggers/index.js';
 import Connection from 'kafkajs/src/network/connection.js';
-import { tameKafkajs } from '../../src/kafkajs/tame-kafkajs.js';
+import { patchKafkajs } from '../../src/kafkajs/patch-kafkajs.js';
 
 type Respond = (socket: Socket, correlationId: number) => void;
 
@@ -62,7 +62,7 @@ const garbage: Respond = (socket) => socket.write(Buffer.from([0, 0, 0, 1, 7]));
 let server: Server;
 let connection: Connection;
 async function openTo(responses: Respond[]): Promise<void> {
-  tameKafkajs();
+  patchKafkajs();
   server = await brokerThat(responses);
   connection = connectionTo(server);
   await connection.connect();

@@ -24,11 +24,11 @@ async function fetchGone(onRefused: (seek: (offset: number) => void) => void) {
     topic,
     partition: 0,
     maxBytes: 1_000,
-    want: () => wanted,
+    fetchOffset: () => wanted,
     accept: () => {
       responses += 1;
     },
-    outOfRange: (earliest) => {
+    resetTo: (earliest) => {
       resets.push(earliest);
       seek(earliest);
     },
@@ -75,11 +75,11 @@ describe('a response that has space for one partition', () => {
       topic,
       partition,
       maxBytes: 2 * BLOCK_BYTES,
-      want: () => 0,
+      fetchOffset: () => 0,
       accept: ({ records }) => {
         if (records.length > 0) served[partition] = (served[partition] ?? 0) + 1;
       },
-      outOfRange: () => undefined,
+      resetTo: () => undefined,
     }));
     const link = kafka.openLink(10_000);
     const fetcher = new Fetcher({
@@ -116,7 +116,7 @@ it('a fetch that is not authorised is a fatal fault', async () => {
     findBroker: () => Promise.resolve({ nodeId: 1, connectionPool: { pool: [], send } }),
   };
   const nothing = () => undefined;
-  const feed: Feed = { ...place, maxBytes: 1, want: () => 0, accept: nothing, outOfRange: nothing };
+  const feed: Feed = { ...place, maxBytes: 1, fetchOffset: () => 0, accept: nothing, resetTo: nothing };
   const errors: unknown[] = [];
   const fetcher = new Fetcher({
     link: { cluster, log: noLog, metadataMaxAgeMs: 10_000 } as unknown as Link,

@@ -1,4 +1,4 @@
-import { PartitionTracker, type Task } from '../../src/source/partition-tracker.js';
+import { PartitionTracker, type InFlightRecord } from '../../src/source/partition-tracker.js';
 import { batchOf } from '../wire/batches.js';
 
 const PLACE = { topic: 't', partition: 0 };
@@ -15,25 +15,25 @@ function feed(tracker: PartitionTracker, from: number, to: number): void {
   const end = to + 1;
   tracker.accept(
     { ...PLACE, errorCode: 0, highWatermark: end, logStart: 0, aborted: [], records },
-    { offset: tracker.want() ?? -1 },
+    { offset: tracker.fetchOffset() ?? -1 },
   );
 }
 
-function takeAll(tracker: PartitionTracker): Task[] {
-  const tasks: Task[] = [];
+function takeAll(tracker: PartitionTracker): InFlightRecord[] {
+  const tasks: InFlightRecord[] = [];
   for (let task = tracker.begin(); task !== undefined; task = tracker.begin()) tasks.push(task);
   return tasks;
 }
 
-const offsets = (tasks: readonly Task[]) => tasks.map(({ record }) => record.offset);
-const finish = (tasks: readonly Task[], ...which: number[]) => {
+const offsets = (tasks: readonly InFlightRecord[]) => tasks.map(({ record }) => record.offset);
+const finish = (tasks: readonly InFlightRecord[], ...which: number[]) => {
   for (const task of tasks) if (which.length === 0 || which.includes(task.record.offset)) task.finish();
 };
 
 describe('partition tracker', () => {
   it('begins at the committed offset, and without one at offset 0', () => {
-    expect(openTracker(7).want()).toBe(7);
-    expect(openTracker(-1).want()).toBe(0);
+    expect(openTracker(7).fetchOffset()).toBe(7);
+    expect(openTracker(-1).fetchOffset()).toBe(0);
   });
 
   it('has its watermark at the oldest record in flight, and at its position when there is none', () => {
@@ -54,11 +54,11 @@ describe('partition tracker', () => {
   it('fetches two blocks ahead and no more', () => {
     const tracker = openTracker(0);
     feed(tracker, 0, 1);
-    expect(tracker.want()).toBe(2);
+    expect(tracker.fetchOffset()).toBe(2);
     feed(tracker, 2, 3);
-    expect(tracker.want()).toBeUndefined();
+    expect(tracker.fetchOffset()).toBeUndefined();
     expect(offsets(takeAll(tracker))).toEqual([0, 1, 2, 3]);
-    expect(tracker.want()).toBe(4);
+    expect(tracker.fetchOffset()).toBe(4);
   });
 
   it('ignores a response to a fetch of another offset', () => {
@@ -81,7 +81,7 @@ describe('partition tracker', () => {
     const tracker = openTracker(0);
     feed(tracker, 0, 4);
     tracker.unassign();
-    expect(tracker.want()).toBeUndefined();
+    expect(tracker.fetchOffset()).toBeUndefined();
     expect(tracker.begin()).toBeUndefined();
     feed(tracker, 0, 4);
     expect(tracker.begin()).toBeUndefined();
@@ -90,18 +90,18 @@ describe('partition tracker', () => {
   it('keeps its records when retention deleted the next ones, and drops them when the log was truncated', () => {
     const tracker = openTracker(0);
     feed(tracker, 0, 2);
-    tracker.outOfRange(50);
+    tracker.resetTo(50);
     expect(offsets(takeAll(tracker))).toEqual([0, 1, 2]);
-    expect(tracker.want()).toBe(50);
+    expect(tracker.fetchOffset()).toBe(50);
     expect(tracker.watermark).toBe(0);
-    tracker.outOfRange(0);
-    expect(tracker.want()).toBe(0);
+    tracker.resetTo(0);
+    expect(tracker.fetchOffset()).toBe(0);
     expect(tracker.watermark).toBe(0);
   });
 
   it('commits its lower position when the log was found truncated while a commit was under way', () => {
     const tracker = openTracker(400);
-    tracker.outOfRange(100);
+    tracker.resetTo(100);
     tracker.acknowledge({ ...PLACE, offset: 500, at: undefined });
     expect(tracker.watermark).toBeGreaterThan(tracker.committed);
   });

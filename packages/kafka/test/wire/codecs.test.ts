@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { unpack } from '../../src/wire/codecs.js';
+import { decompress } from '../../src/wire/codecs.js';
 
 interface Compressor {
   compress(bytes: Uint8Array): Uint8Array;
@@ -25,20 +25,20 @@ function xerial(bytes: Buffer): Buffer {
   return Buffer.concat(parts);
 }
 
-describe('unpack', () => {
+describe('decompress', () => {
   it('takes snappy as librdkafka writes it: one raw block', () => {
-    expect(unpack(SNAPPY, Buffer.from(snappy.compress(plain))).equals(plain)).toBe(true);
+    expect(decompress(SNAPPY, Buffer.from(snappy.compress(plain))).equals(plain)).toBe(true);
   });
 
   it('takes snappy as the Java client writes it: framed blocks', () => {
-    expect(unpack(SNAPPY, xerial(plain)).equals(plain)).toBe(true);
+    expect(decompress(SNAPPY, xerial(plain)).equals(plain)).toBe(true);
   });
 
   it('refuses a snappy block that says it is larger than 64 MiB', () => {
-    expect(() => unpack(SNAPPY, Buffer.from([0xff, 0xff, 0xff, 0x7f, 0x00]))).toThrow(/too big/);
+    expect(() => decompress(SNAPPY, Buffer.from([0xff, 0xff, 0xff, 0x7f, 0x00]))).toThrow(/too big/);
   });
 
   it('leaves what is not packed as it is', () => {
-    expect(unpack(0, plain)).toBe(plain);
+    expect(decompress(0, plain)).toBe(plain);
   });
 });

@@ -168,7 +168,7 @@ describe('record cursor', () => {
     ['gzip', 1, (bytes: Buffer) => gzipSync(bytes)],
     ['lz4', 3, (bytes: Buffer) => compressFrameSync(bytes)],
     ['zstd', 4, (bytes: Buffer) => zstdCompressSync(bytes)],
-  ])('refuses to unpack a bomb of %s beyond 64 MiB', (_name, attributes, pack) => {
+  ])('refuses to decompress a bomb of %s beyond 64 MiB', (_name, attributes, pack) => {
     const bomb = batchOf({
       base: 0,
       values: ['a'],

@@ -24,10 +24,10 @@ export const DENIED_IPV4: readonly (readonly [block: string, reason: string])[] 
   ['240.0.0.0/4', 'reserved'],
 ];
 
-/** IPv6: only global unicast may be reached … */
+/** The only IPv6 block that may be reached: global unicast. */
 const ALLOWED_IPV6 = '2000::/3';
 
-/** … except these blocks inside it. */
+/** IPv6 blocks inside global unicast that no delivery may reach, with the reason. */
 export const DENIED_IPV6: readonly (readonly [block: string, reason: string])[] = [
   ['2001::/23', 'protocol assignments'],
   ['2001:db8::/32', 'documentation'],
@@ -37,7 +37,10 @@ export const DENIED_IPV6: readonly (readonly [block: string, reason: string])[] 
   ['3fff::/20', 'documentation'],
 ];
 
-/** Where an operator may make exceptions: private networks, and nothing that is this machine or the cloud under it. */
+/**
+ * Ranges in which an operator may make exceptions: private networks. No exception may reach this machine or its
+ * cloud platform.
+ */
 const EXCEPTABLE: readonly string[] = [
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -46,30 +49,35 @@ const EXCEPTABLE: readonly string[] = [
   'fc00::/7',
 ];
 
-/** Metadata and credential services that stand inside those ranges: never excepted. */
+/** Metadata and credential services inside those ranges. They are never excepted. */
 const METADATA: readonly string[] = ['100.100.100.200', 'fd00:ec2::/32', 'fd20:ce::254'];
 
 export interface AddressRules {
   /** Development only: 127.0.0.0/8 and ::1 may be reached. Default false. */
   readonly allowLoopback?: boolean;
-  /** The operator's own blocks (CIDR or single addresses): public addresses of ours, cluster ranges, partners. */
+  /**
+   * Further denied blocks (CIDR or single addresses), such as the operator's public addresses, cluster ranges and
+   * partners.
+   */
   readonly deny?: readonly string[];
   /**
-   * The operator's exceptions (CIDR or single addresses), such as a partner's private link; `deny` is stronger.
-   * Each must lie inside a private range (`EXCEPTABLE`): loopback, link-local, metadata and wrapped addresses stay shut.
+   * The operator's exceptions (CIDR or single addresses), such as a partner's private link; `deny` wins. Each must
+   * be inside a private range (`EXCEPTABLE`): loopback, link-local, metadata and embedded addresses cannot be
+   * excepted.
    */
   readonly allow?: readonly string[];
 }
 
-/** Why an IP address must not be connected to; undefined when it may be. Does no I/O. */
+/** Returns why an IP address must not be connected to; undefined when it may be. Does no I/O. */
 export type AddressPolicy = (address: string) => string | undefined;
 
 type Family = 'ipv4' | 'ipv6';
 
 /**
- * Two checks that share neither code nor table must both pass: ipaddr.js with its named ranges, and node:net's
- * BlockList with ours. An embedded IPv4 address (mapped, NAT64, 6to4, Teredo) is never unwrapped: the wrapper is refused.
- * Throws when an entry of `deny` or `allow` is not an address or a block, or when one of `allow` is not private.
+ * Creates the policy. Two checks with separate code and tables must both pass: the named ranges of ipaddr.js, and
+ * node:net's BlockList with the tables above. An embedded IPv4 address (mapped, NAT64, 6to4, Teredo) is never
+ * extracted: its IPv6 form is refused. Throws when an entry of `deny` or `allow` is not an address or a block, or
+ * when an entry of `allow` is not private.
  */
 export function createAddressPolicy(rules: AddressRules = {}): AddressPolicy {
   const operatorList = toBlockList(rules.deny ?? []);
@@ -85,7 +93,10 @@ export function createAddressPolicy(rules: AddressRules = {}): AddressPolicy {
   };
 }
 
-/** First check: the named range of ipaddr.js must be plain unicast, and for IPv6 the first three bits 001. */
+/**
+ * First check: the named range of ipaddr.js must be `unicast`, and for IPv6 the first three bits must be 001.
+ * Returns why the address is refused; undefined when it passes.
+ */
 export function checkByRange(address: string): string | undefined {
   const parsed = ipaddr.parse(address);
   const range = parsed.range();
@@ -96,13 +107,16 @@ export function checkByRange(address: string): string | undefined {
   return undefined;
 }
 
-/** Second check: our own tables in BlockLists of Node. */
+/**
+ * Second check: the tables above, in BlockLists of Node. Returns why the address is refused; undefined when it
+ * passes.
+ */
 export function checkByBlocks(address: string, family: Family): string | undefined {
   if (family === 'ipv6' && !GLOBAL_UNICAST.check(address, family)) return 'not global unicast';
   return DENIED.find(({ list }) => list.check(address, family))?.reason;
 }
 
-/** Undefined for anything that is no plain address. A DNS answer holds no zone (`fe80::1%eth0`). */
+/** Undefined for text that is not a plain address. An address with a zone (`fe80::1%eth0`) never comes from DNS. */
 function familyOf(address: string): Family | undefined {
   const version = address.includes('%') ? 0 : isIP(address);
   if (version === 0) return undefined;
@@ -113,7 +127,7 @@ function isLoopback(address: string, family: Family): boolean {
   return ipaddr.parse(address).range() === 'loopback' && LOOPBACK.check(address, family);
 }
 
-/** Lists of their own for each family: a BlockList would find the IPv4 address inside a mapped IPv6 one. */
+/** Each family has its own list: one BlockList would find the IPv4 address inside a mapped IPv6 address. */
 function createExceptions(blocks: readonly string[]): (address: string, family: Family) => boolean {
   for (const block of blocks) {
     if (!isExceptable(parseBlock(block))) {

@@ -8,13 +8,13 @@ export interface PortRange {
 
 export interface UrlPolicy {
   readonly allowedPorts: readonly PortRange[];
-  /** Host names of the operator's own services; compared exactly, in lower case. */
+  /** Host names of the operator's services, in lower case; compared exactly. */
   readonly ownHosts: readonly string[];
   /** Development only: the host name `localhost` with a port from 1024 passes. */
   readonly allowLocalhost: boolean;
 }
 
-/** As `ENDPOINT_PORTS` has it. */
+/** Default of `ENDPOINT_PORTS`. */
 export const DEFAULT_PORTS = '443,8443,1024-65535';
 
 export const DEFAULT_URL_POLICY: UrlPolicy = {
@@ -25,7 +25,7 @@ export const DEFAULT_URL_POLICY: UrlPolicy = {
 
 export interface EndpointUrl extends SendTarget {
   readonly ok: true;
-  /** Lower-case scheme and host, default port left out, path normalised: two spellings of one endpoint are equal here. */
+  /** Lower-case scheme and host, no default port, normalised path. Two spellings of one endpoint are equal here. */
   readonly normalized: string;
 }
 
@@ -42,7 +42,7 @@ const INTERNAL_SUFFIXES: ReadonlySet<string> = new Set(
   ),
 );
 
-/** The rules at registration. Pure: no name is resolved here; addresses are judged at delivery. */
+/** Checks a URL at registration. Pure: no name is resolved; addresses are checked at delivery. */
 export function checkEndpointUrl(text: unknown, policy: UrlPolicy = DEFAULT_URL_POLICY): EndpointUrlCheck {
   const typed = readTyped(text);
   if (typeof typed === 'string') return refuse(typed);
@@ -62,7 +62,7 @@ export function checkEndpointUrl(text: unknown, policy: UrlPolicy = DEFAULT_URL_
 
 const refuse = (reason: string): EndpointUrlCheck => ({ ok: false, reason });
 
-/** The text taken apart, or the reason why it cannot be. */
+/** Returns the parsed text, or the reason why it is invalid. */
 function readTyped(text: unknown) {
   if (typeof text !== 'string') return 'is not a string';
   if (text.length === 0 || text.length > MAX_LENGTH)
@@ -79,7 +79,10 @@ function authorityFault(authority: string, url: string): string | undefined {
   return url.includes('#') ? 'holds a fragment' : undefined;
 }
 
-/** The host as typed must be the host as parsed: this alone removes octal, hex, short, decimal and encoded forms. */
+/**
+ * Returns why the host is refused. The host as typed must equal the parsed host: this alone excludes octal, hex,
+ * short, decimal and encoded forms.
+ */
 function hostFault(authority: string, { hostname }: URL, policy: UrlPolicy): string | undefined {
   if (splitAuthority(authority).host.toLowerCase() !== hostname)
     return 'has a host that differs from the parsed host';
@@ -119,7 +122,7 @@ function splitAuthority(authority: string): { host: string; port: string | undef
 
 const portOf = ({ port }: URL): number => (port === '' ? 443 : Number(port));
 
-/** `443,8443,1024-65535` out of the environment. Throws with what was expected and what came. */
+/** Parses ports such as `443,8443,1024-65535`. Throws with what was expected and what came. */
 export function parsePortRanges(text: string): readonly PortRange[] {
   return text.split(',').map((part) => {
     const [from, to] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(part.trim())?.slice(1) ?? [];

@@ -9,63 +9,74 @@ import type { Resolve } from './resolver.js';
 import { classOf, codeOf, SendFailure, toConnectFailure } from '../send-failure.js';
 
 export interface Guard {
+  /** Why an address must not be connected to. */
   readonly refusalOf: AddressPolicy;
   readonly resolve: Resolve;
   readonly secureContext: SecureContext;
-  /** TLS bytes that an endpoint may send in a handshake. */
+  /** TLS bytes that an endpoint may send during a handshake. */
   readonly handshakeBytes: number;
-  /** Time for resolving, connecting and TLS together. */
+  /** Time for resolving, connecting and TLS together, milliseconds. */
   readonly connectTimeoutMs: number;
 }
 
 /**
- * After this time Node tries the next address. Each address gets an equal share, at least 1 s: Node's default of 250 ms fails for
- * distant receivers, and a lost SYN is sent again after 1 s.
+ * How long one address is tried before Node tries the next, milliseconds. Each address gets an equal share, at least
+ * 1 s. Node's default of 250 ms fails for distant receivers, and a lost SYN is sent again after 1 s.
  */
 const shareOf = (connectTimeoutMs: number, addresses: number): number =>
   Math.max(1_000, Math.floor(connectTimeoutMs / addresses));
-/** A session holds the endpoint's certificate and a ticket, usually 1 or 2 KiB. Each pool keeps one. */
+/**
+ * Largest stored TLS session. It contains the endpoint's certificate and a ticket, usually 1 or 2 KiB. Each pool
+ * stores one.
+ */
 const SESSION_LIMIT_BYTES = 16_384;
-/** The protocol's name as ALPN encodes it. A `DataView`, because Node copies anything else into a slab that stays in memory. */
+/**
+ * The protocol's name in ALPN's encoding. A `DataView`, because Node copies any other type into a slab that stays in
+ * memory.
+ */
 const HTTP_1_1 = new DataView(Uint8Array.from([8, ...Buffer.from('http/1.1')]).buffer);
-/** Addresses of one name that are tried. Each takes a second, and the default time-out is three. */
+/** Addresses of one name that are tried. Each takes a second, and the default connect timeout is three. */
 const MAX_ADDRESSES = 4;
-/** Session tickets of one connection. Servers send two (TLS 1.3); each costs us 17 µs for 18 bytes of theirs. */
+/**
+ * A connection with this many session tickets is ended. Servers send two (TLS 1.3). Each costs this side 17 µs, for
+ * 18 bytes of the endpoint.
+ */
 const MAX_TICKETS = 8;
 const LOOPBACK = ['127.0.0.1', '::1'] as const;
 
-/** Holds the latest TLS session of a verified connection to one origin with one client certificate. */
+/** Stores the latest TLS session of a verified connection to one origin with one client certificate. */
 export interface SessionSlot {
   session: Buffer | undefined;
 }
 
 /**
- * The only way out. It takes https only, and judges every address of the DNS answer: one bad address refuses the connection. It
- * connects to an address of that answer, judges the connected socket's address again, and then checks the name by TLS.
+ * Creates the function that opens all outbound connections. It accepts https only and checks every address of the
+ * DNS answer: one denied address refuses the connection. It connects to an address of that answer, checks the
+ * connected socket's address again, and then verifies the name by TLS.
  */
 export function createGuardedConnect(guard: Guard) {
   return (url: URL, slot: SessionSlot, tenant: TenantHandshakes): Promise<SecuredSocket> =>
     new Connecting(guard, url, slot, tenant).run(url.protocol);
 }
 
-/** Opens a connection. Settles at the connect time-out at the latest. */
+/** Opens a connection. Settles within the connect timeout. */
 export type GuardedConnect = ReturnType<typeof createGuardedConnect>;
 
-/** A URL has an IPv6 address in brackets. */
+/** A URL has an IPv6 address in brackets; a socket takes it without. */
 function toDestination({ hostname, port }: URL) {
   const host = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
   return { host, port: port === '' ? 443 : Number(port) };
 }
 
-/** One connection that is being opened, under one deadline. */
+/** The opening of one connection, under one deadline. */
 class Connecting {
   readonly #guard: Guard;
   readonly #to: ReturnType<typeof toDestination>;
   readonly #slot: SessionSlot;
   readonly #tenant: TenantHandshakes;
-  readonly #ending = Promise.withResolvers<never>();
+  readonly #expiry = Promise.withResolvers<never>();
   #socket: Socket | undefined;
-  #given: SendFailure | undefined;
+  #failure: SendFailure | undefined;
   #earlySession: Buffer | undefined;
 
   constructor(guard: Guard, url: URL, slot: SessionSlot, tenant: TenantHandshakes) {
@@ -78,9 +89,9 @@ class Connecting {
   async run(protocol: string): Promise<SecuredSocket> {
     if (protocol !== 'https:') throw new SendFailure('ADDRESS_DENIED', 'not https');
     if (this.#tenant.isIsolated) throw new ThrottledError();
-    const timer = setTimeout(() => this.#end(), this.#guard.connectTimeoutMs);
+    const timer = setTimeout(() => this.#expire(), this.#guard.connectTimeoutMs);
     try {
-      return await Promise.race([this.#open(), this.#ending.promise]);
+      return await Promise.race([this.#open(), this.#expiry.promise]);
     } catch (error) {
       this.#socket?.destroy();
       throw error;
@@ -89,21 +100,21 @@ class Connecting {
     }
   }
 
-  #end(): void {
-    const isResting = this.#tenant.restMs > 0;
-    this.#given = isResting ? new ThrottledError() : new SendFailure('CONNECT_TIMEOUT', 'CONNECT_TIMEOUT');
-    this.#ending.reject(this.#given);
+  #expire(): void {
+    const isPaused = this.#tenant.pauseLeftMs > 0;
+    this.#failure = isPaused ? new ThrottledError() : new SendFailure('CONNECT_TIMEOUT', 'CONNECT_TIMEOUT');
+    this.#expiry.reject(this.#failure);
     this.#socket?.destroy();
   }
 
   async #open(): Promise<SecuredSocket> {
-    const addresses = await this.#vettedAddresses();
-    // The deadline may have passed before the DNS answer came.
-    if (this.#given !== undefined) throw this.#given;
+    const addresses = await this.#checkedAddresses();
+    // The deadline may have passed before the DNS answer arrived.
+    if (this.#failure !== undefined) throw this.#failure;
     const tcp = connect(this.#optionsFor(addresses));
     this.#socket = tcp;
     await opened(tcp, 'connect', toConnectFailure);
-    this.#judgeSocket(tcp, addresses);
+    this.#checkSocket(tcp, addresses);
     return this.#secured(tcp);
   }
 
@@ -118,34 +129,34 @@ class Connecting {
     };
   }
 
-  async #vettedAddresses(): Promise<readonly string[]> {
+  async #checkedAddresses(): Promise<readonly string[]> {
     const addresses = await this.#addresses();
-    for (const address of addresses) this.#judge(address);
+    for (const address of addresses) this.#checkAddress(address);
     return addresses;
   }
 
   async #addresses(): Promise<readonly string[]> {
     const { host } = this.#to;
     if (isIP(host) !== 0) return [host];
-    // DNS is not queried for `localhost` (RFC 6761 §6.3). Its addresses are judged like all others.
+    // DNS is not queried for `localhost` (RFC 6761 §6.3). Its addresses are checked like all others.
     return host === 'localhost' ? LOOPBACK : this.#guard.resolve(host);
   }
 
-  #judge(address: string): void {
+  #checkAddress(address: string): void {
     const reason = this.#guard.refusalOf(address);
     if (reason !== undefined) throw new SendFailure('ADDRESS_DENIED', reason);
   }
 
-  /** Judges the address that the socket is connected to. */
-  #judgeSocket({ remoteAddress }: Socket, addresses: readonly string[]): void {
+  /** Checks the address to which the socket is connected. */
+  #checkSocket({ remoteAddress }: Socket, addresses: readonly string[]): void {
     if (remoteAddress === undefined) throw new SendFailure('CONNECT', 'ECONNRESET');
-    this.#judge(remoteAddress);
+    this.#checkAddress(remoteAddress);
     if (!addresses.includes(remoteAddress)) throw new SendFailure('ADDRESS_DENIED', 'not of the answer');
   }
 
   /**
-   * A resumed session saves a third of a handshake's CPU time, but the certificate is not checked again. So only sessions of verified
-   * connections are kept, and no longer than a connection.
+   * Secures the connection. A resumed session saves a third of a handshake's CPU time, but the certificate is not
+   * checked again. So only sessions of verified connections are stored, and no longer than a connection may live.
    */
   async #secured(tcp: Socket): Promise<SecuredSocket> {
     const { host } = this.#to;
@@ -161,7 +172,7 @@ class Connecting {
     });
     this.#socket = tls;
     const socket = new SecuredSocket(tcp, tls, this.#tenant, this.#guard.handshakeBytes);
-    this.#keepSessions(socket);
+    this.#storeSessions(socket);
     try {
       await this.#tenant.budget.measure(socket, opened(tls, 'secureConnect', toTlsFailure));
     } catch (error) {
@@ -172,19 +183,22 @@ class Connecting {
     return socket;
   }
 
-  #keepSessions(socket: SecuredSocket): void {
+  #storeSessions(socket: SecuredSocket): void {
     let tickets = 0;
     socket.tls.on('session', (session) => {
       if ((tickets += 1) === MAX_TICKETS) socket.endAsFlood();
       if (session.length > SESSION_LIMIT_BYTES) return;
-      // TLS 1.2 gives its session before the certificate is verified, TLS 1.3 afterwards.
+      // TLS 1.2 emits its session before the certificate is verified, TLS 1.3 afterwards.
       if (socket.tls.authorized) this.#slot.session = session;
       else this.#earlySession = session;
     });
   }
 }
 
-/** Refuses a certificate without alternative names. Node would take the subject, which no public authority verifies (RFC 9525 §2). */
+/**
+ * Refuses a certificate without alternative names. Node would use the subject, which no public authority verifies
+ * (RFC 9525 §2).
+ */
 function checkIdentity(host: string, certificate: PeerCertificate): Error | undefined {
   if (certificate.subjectaltname !== undefined) return checkServerIdentity(host, certificate);
   return Object.assign(new Error('the certificate has no subject alternative name'), {
@@ -197,15 +211,15 @@ const CLIENT_ALERT =
   /_ALERT_(HANDSHAKE_FAILURE|(?:BAD|UNSUPPORTED)_CERTIFICATE|CERTIFICATE_(?:REQUIRED|EXPIRED|REVOKED|UNKNOWN)|UNKNOWN_CA)$/;
 
 /**
- * Gives an alert about our certificate its own code. For a missing one TLS 1.2 has several alerts: it is missing when the endpoint has
- * shown its certificate and we show none.
+ * Sets a distinct code for an alert about the client certificate. TLS 1.2 has several alerts for a missing one. It
+ * is considered missing when the endpoint has presented its certificate and this side presented none.
  */
 function nameAlert(error: NodeJS.ErrnoException, socket: TLSSocket): void {
   const alert = CLIENT_ALERT.exec(error.code ?? '')?.[1];
   if (alert === undefined) return;
-  const isShown = isCertificate(socket.getCertificate());
-  if (!isShown && isCertificate(socket.getPeerCertificate())) error.code = 'TLS_CLIENT_CERTIFICATE_REQUIRED';
-  else if (isShown && alert !== 'HANDSHAKE_FAILURE') error.code = `TLS_CLIENT_${alert}`;
+  const isSent = isCertificate(socket.getCertificate());
+  if (!isSent && isCertificate(socket.getPeerCertificate())) error.code = 'TLS_CLIENT_CERTIFICATE_REQUIRED';
+  else if (isSent && alert !== 'HANDSHAKE_FAILURE') error.code = `TLS_CLIENT_${alert}`;
 }
 
 /** Node represents a missing certificate as an empty object or null. */
@@ -217,7 +231,10 @@ function toTlsFailure(error: unknown): SendFailure {
   return new SendFailure(classOf(code, 'CONNECT'), code, error);
 }
 
-/** Resolves with the event; rejects with an earlier error or close. Its error listener stays for the socket's life. */
+/**
+ * Resolves when the event fires. Rejects with an earlier error or close. The error listener stays for the socket's
+ * life.
+ */
 function opened(
   socket: Socket,
   event: 'connect' | 'secureConnect',
@@ -236,8 +253,9 @@ function opened(
 }
 
 /**
- * Looks nothing up: it returns the judged addresses in the form that Node wants (`all` for happy eyeballs). It calls back in the next
- * tick, because a connection that is refused at once would fail before anyone listens.
+ * Returns a look-up function that queries no DNS: it returns the checked addresses in the form that Node requires
+ * (`all` for happy eyeballs). It calls back in the next tick, because a connection that is refused at once would
+ * fail before a listener is attached.
  */
 function lookupAmong(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: isIP(address) })).slice(0, MAX_ADDRESSES);

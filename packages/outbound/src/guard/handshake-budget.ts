@@ -3,36 +3,51 @@ import type { TLSSocket } from 'node:tls';
 import { LRUCache } from 'lru-cache';
 import { SendFailure } from '../send-failure.js';
 
-/** CPU time that a piece of a handshake may take, in milliseconds; more is excess. Most pieces take 2 to 5. */
+/** CPU time that one step of a handshake may take, milliseconds; more is excess. Most steps take 2 to 5. */
 const USUAL_MS = 5;
-/** Milliseconds that a tenant rests for each one of excess. So its excess takes at most a tenth of our thread. */
-const REST_TIMES = 10;
-/** Excess that costs a tenant no rest, in milliseconds: one P-521 piece under load, or work of ours charged by mistake. */
+/**
+ * Milliseconds that a tenant's handshakes pause for each millisecond of excess. So its excess takes at most a tenth
+ * of this thread.
+ */
+const PAUSE_FACTOR = 10;
+/**
+ * Excess that causes no pause, milliseconds: one P-521 step under load, or CPU time of other work charged by
+ * mistake.
+ */
 const FREE_MS = 40;
-/** How long a costly tenant's new connections open on the second thread, in milliseconds. Once in this time it delays the others. */
+/**
+ * How long a costly tenant's new connections open on the second thread, milliseconds. Once in this time the tenant
+ * delays the others.
+ */
 const ISOLATED_MS = 600_000;
-/** How long each handshake of a tenant reads in turn, in milliseconds. At half, the timer costs twice as much: 0.4 % of the thread. */
+/**
+ * How long each handshake of a tenant reads before the next one's turn, milliseconds. At half, the timer costs twice
+ * as much: 0.4 % of the thread.
+ */
 const TURN_MS = 5;
-/** The longest record of TLS (RFC 8446 §5.1). */
+/** The longest TLS record (RFC 8446 §5.1). */
 const RECORD_BYTES = 16_384;
-/** How often all connections are checked for floods, in milliseconds. One flood costs at most this much CPU time. */
-const LOOK_EVERY_MS = 100;
+/** How often all connections are checked for floods, milliseconds. One flood costs at most this much CPU time. */
+const FLOOD_CHECK_MS = 100;
 
-/** No connection was opened because the tenant's handshakes rest. The endpoint is not at fault. */
+/** No connection was opened because the tenant's handshakes are paused. The endpoint is not at fault. */
 export class ThrottledError extends SendFailure {
   constructor() {
     super('CONNECT', 'THROTTLED');
   }
 }
 
-/** A TLS connection of a tenant. Its TLS bytes are all that carry no HTTP: tickets, key updates, record headers. */
+/**
+ * A TLS connection of a tenant. Its TLS bytes are all received bytes that carry no HTTP: tickets, key updates,
+ * record headers.
+ */
 export class SecuredSocket {
   readonly tcp: Socket;
   readonly tls: TLSSocket;
   readonly tenant: TenantHandshakes;
   #mostBytes: number;
 
-  /** `mostBytes`: TLS bytes that the endpoint may send in the handshake. */
+  /** `mostBytes`: TLS bytes that the endpoint may send during the handshake. */
   constructor(tcp: Socket, tls: TLSSocket, tenant: TenantHandshakes, mostBytes: number) {
     this.tcp = tcp;
     this.tls = tls;
@@ -44,7 +59,10 @@ export class SecuredSocket {
     return this.tcp.bytesRead - this.tls.bytesRead;
   }
 
-  /** Ends the connection when more TLS bytes came than allowed. `openBytes` of an unfinished record do not count; default one record. */
+  /**
+   * Ends the connection when more TLS bytes arrived than allowed. `openBytes` of an incomplete record do not count;
+   * default: one record.
+   */
   endIfFlooded(openBytes = RECORD_BYTES): void {
     if (this.#tlsBytes > this.#mostBytes + openBytes) this.endAsFlood();
   }
@@ -54,31 +72,34 @@ export class SecuredSocket {
     this.#mostBytes = this.#tlsBytes + bytes;
   }
 
-  /** Ends the connection. Its tenant rests for the CPU time that the flood may have taken before it was seen. */
+  /**
+   * Ends the connection. Its tenant's handshakes pause for the CPU time that the flood may have taken before it was
+   * noticed.
+   */
   endAsFlood(): void {
-    this.tenant.rest(LOOK_EVERY_MS);
+    this.tenant.pause(FLOOD_CHECK_MS);
     this.tenant.budget.pauseReading(this.tenant);
     this.tls.destroy(new SendFailure('PROTOCOL', 'TLS_FLOOD'));
   }
 
-  /** Starts or stops reading on Node's own handle: streams do not read before the handshake has ended. */
+  /** Starts or stops reading on Node's handle: streams do not control reading before the handshake has ended. */
   setReading(isReading: boolean): void {
     const { _handle } = this.tls as unknown as { _handle: Record<string, (() => void) | undefined> | null };
     _handle?.[isReading ? 'readStart' : 'readStop']?.();
   }
 }
 
-/** The handshakes of one tenant. They read one at a time, so that no turn of the event loop has two costly ones. */
+/** The handshakes of one tenant. Only one at a time reads, so that no turn of the event loop has two costly ones. */
 export class TenantHandshakes {
   readonly budget: HandshakeBudget;
   readonly #id: string;
-  /** In the order in which they read. */
-  readonly #underWay = new Set<SecuredSocket>();
+  /** Handshakes in progress, in the order in which they read. */
+  readonly #inProgress = new Set<SecuredSocket>();
   #reader: SecuredSocket | undefined;
   #bytesBefore = 0;
   /** Whether a handshake ended since the last turn. */
   #hasEnded = false;
-  #restsUntil = 0;
+  #pausedUntil = 0;
   #isolatedUntil = 0;
 
   constructor(budget: HandshakeBudget, id: string) {
@@ -91,51 +112,52 @@ export class TenantHandshakes {
     return this.#isolatedUntil > performance.now();
   }
 
-  /** How long the handshakes still rest, in milliseconds. They do not rest at 0 or less. */
-  get restMs(): number {
-    return this.#restsUntil - performance.now();
+  /** How long the handshakes are still paused, milliseconds; 0 or less when they are not. */
+  get pauseLeftMs(): number {
+    return this.#pausedUntil - performance.now();
   }
 
-  isUnderWay(socket: SecuredSocket): boolean {
-    return this.#underWay.has(socket);
+  isInProgress(socket: SecuredSocket): boolean {
+    return this.#inProgress.has(socket);
   }
 
-  /** Adds a handshake, which reads when its turn comes. */
+  /** Adds a handshake. It reads when its turn comes. */
   add(socket: SecuredSocket): void {
     socket.setReading(false);
-    this.#underWay.add(socket);
+    this.#inProgress.add(socket);
     if (this.#reader === undefined) this.#readNext();
   }
 
   /** Removes a handshake that has ended. */
   delete(socket: SecuredSocket): void {
-    this.#underWay.delete(socket);
+    this.#inProgress.delete(socket);
     if (socket !== this.#reader) return;
     this.#hasEnded = true;
     this.#readNext();
   }
 
   /**
-   * Lets the next handshake read, so that an endpoint that sends nothing delays no other. The tenant rests for `excessMs` if one of its
-   * handshakes has read since the last turn. Returns false when no handshake is under way.
+   * Ends the turn of the reading handshake, so that an endpoint that sends nothing delays no other. The tenant
+   * pauses for `excessMs` if one of its handshakes has read since the last turn. Returns false when no handshake is
+   * in progress.
    */
   takeTurn(excessMs: number): boolean {
-    if (excessMs > 0 && this.hasRead) this.rest(excessMs);
+    if (excessMs > 0 && this.hasRead) this.pause(excessMs);
     this.#hasEnded = false;
     this.#bytesBefore = this.#reader?.tcp.bytesRead ?? 0;
-    if (this.#reader === undefined || this.#underWay.size > 1 || this.restMs > 0) this.#endTurn();
-    return this.#underWay.size > 0;
+    if (this.#reader === undefined || this.#inProgress.size > 1 || this.pauseLeftMs > 0) this.#endTurn();
+    return this.#inProgress.size > 0;
   }
 
-  /** Rests for an excess of CPU time, and isolates the tenant where there is a second thread. */
-  rest(excessMs: number): void {
-    const free = performance.now() - REST_TIMES * FREE_MS;
-    this.#restsUntil = Math.max(this.#restsUntil, free) + REST_TIMES * excessMs;
+  /** Pauses the handshakes for an excess of CPU time. Isolates the tenant where there is a second thread. */
+  pause(excessMs: number): void {
+    const free = performance.now() - PAUSE_FACTOR * FREE_MS;
+    this.#pausedUntil = Math.max(this.#pausedUntil, free) + PAUSE_FACTOR * excessMs;
     const { onIsolated } = this.budget;
-    if (onIsolated === undefined || this.restMs <= 0) return;
+    if (onIsolated === undefined || this.pauseLeftMs <= 0) return;
     if (!this.isIsolated) onIsolated(this.#id);
     this.#isolatedUntil = performance.now() + ISOLATED_MS;
-    for (const { tls } of this.#underWay) tls.destroy(new ThrottledError());
+    for (const { tls } of this.#inProgress) tls.destroy(new ThrottledError());
   }
 
   /** Whether a handshake has received bytes since the last turn. */
@@ -146,13 +168,13 @@ export class TenantHandshakes {
   #endTurn(): void {
     const reader = this.#reader;
     reader?.setReading(false);
-    if (reader !== undefined && this.#underWay.delete(reader)) this.#underWay.add(reader);
+    if (reader !== undefined && this.#inProgress.delete(reader)) this.#inProgress.add(reader);
     this.#readNext();
   }
 
   #readNext(): void {
-    const [next] = this.#underWay;
-    this.#reader = this.restMs > 0 ? undefined : next;
+    const [next] = this.#inProgress;
+    this.#reader = this.pauseLeftMs > 0 ? undefined : next;
     this.#bytesBefore = next?.tcp.bytesRead ?? 0;
     this.#reader?.setReading(true);
   }
@@ -164,25 +186,29 @@ const cpuMs = (): number => {
 };
 
 /**
- * Finds the tenants whose handshakes hold up the event loop. OpenSSL computes before our code runs, so it reads the thread's CPU time
- * every few milliseconds while handshakes are under way. Time that other processes have the core does not count. All tenants that
- * have read meanwhile share the excess, so that none is lost and another's excess seldom makes a tenant costly.
+ * Finds the tenants whose handshakes block the event loop. OpenSSL computes before this code runs, so the thread's
+ * CPU time is read every few milliseconds while handshakes are in progress. CPU time of other processes is not
+ * included. All tenants that read since the last turn share the excess. So no excess is lost, and another tenant's
+ * excess seldom makes a tenant costly.
  */
 export class HandshakeBudget {
   readonly onIsolated: ((tenantId: string) => void) | undefined;
   readonly #tenants: LRUCache<string, TenantHandshakes>;
-  /** Tenants with handshakes under way. */
+  /** Tenants with handshakes in progress. */
   readonly #active = new Set<TenantHandshakes>();
   readonly #open = new Set<SecuredSocket>();
-  readonly #looking = setInterval(() => {
+  readonly #floodChecks = setInterval(() => {
     for (const socket of this.#open) socket.endIfFlooded();
-  }, LOOK_EVERY_MS).unref();
+  }, FLOOD_CHECK_MS).unref();
   #turn: NodeJS.Timeout | undefined;
-  /** Excess of all pieces since the last turn. */
+  /** Excess of all steps since the last turn, milliseconds. */
   #excessMs = 0;
   #readMs = 0;
 
-  /** `onIsolated` is called with each tenant that becomes costly. Undefined: there is no second thread, and its handshakes only rest. */
+  /**
+   * `onIsolated` is called with each tenant that becomes costly. Without it there is no second thread, and a costly
+   * tenant's handshakes only pause.
+   */
   constructor(maxTenants: number, onIsolated?: (tenantId: string) => void) {
     this.onIsolated = onIsolated;
     this.#tenants = new LRUCache({ max: maxTenants, memoMethod: (id) => new TenantHandshakes(this, id) });
@@ -197,7 +223,7 @@ export class HandshakeBudget {
     return this.#tenants.memo(tenantId);
   }
 
-  /** Measures a handshake from its beginning until `ended` settles. */
+  /** Adds a connection, and charges its handshake's CPU time to the tenant until `ended` settles. */
   async measure(socket: SecuredSocket, ended: Promise<void>): Promise<void> {
     const { tenant } = socket;
     this.#open.add(socket);
@@ -207,27 +233,33 @@ export class HandshakeBudget {
       this.#readMs = cpuMs();
       this.#chargeLater();
     }
-    // Node itself begins to read in this tick.
+    // Node starts reading in this tick, so the turn begins in the next one.
     process.nextTick(() => tenant.add(socket));
     await ended.finally(() => tenant.delete(socket));
   }
 
-  /** Reads from no open connection of the tenant while it rests, so that a turn of the event loop has one flood at most. */
+  /**
+   * Stops reading from the tenant's open connections while it is paused, so that a turn of the event loop has at
+   * most one flood.
+   */
   pauseReading(tenant: TenantHandshakes): void {
     const isPaused = (socket: SecuredSocket): boolean =>
-      socket.tenant === tenant && !tenant.isUnderWay(socket);
+      socket.tenant === tenant && !tenant.isInProgress(socket);
     const sockets = [...this.#open].filter(isPaused);
     for (const socket of sockets) socket.setReading(false);
-    const readOn = (): void => {
-      if (tenant.restMs > 0) setTimeout(readOn, tenant.restMs).unref();
+    const resume = (): void => {
+      if (tenant.pauseLeftMs > 0) setTimeout(resume, tenant.pauseLeftMs).unref();
       else for (const socket of sockets) socket.setReading(true);
     };
-    readOn();
+    resume();
   }
 
-  /** Call it after each piece of other work, so that the work of many attempts is not charged to one handshake. */
+  /**
+   * Must be called after each piece of other work, so that the CPU time of many attempts is not charged to one
+   * handshake.
+   */
   readCpu(): void {
-    // The reading costs a microsecond and is not needed while no handshake is under way.
+    // Reading the CPU time takes a microsecond, and is not needed while no handshake is in progress.
     if (this.#turn === undefined) return;
     const before = this.#readMs;
     this.#readMs = cpuMs();
@@ -235,7 +267,7 @@ export class HandshakeBudget {
   }
 
   close(): void {
-    clearInterval(this.#looking);
+    clearInterval(this.#floodChecks);
   }
 
   #chargeLater(): void {
@@ -245,7 +277,7 @@ export class HandshakeBudget {
 
   #chargeTurn(): void {
     this.readCpu();
-    // Which of their handshakes computed is unknown, so they share.
+    // It is unknown whose handshake used the CPU time, so the tenants share it.
     const readers = [...this.#active].filter(({ hasRead }) => hasRead).length;
     for (const tenant of this.#active)
       if (!tenant.takeTurn(this.#excessMs / readers)) this.#active.delete(tenant);

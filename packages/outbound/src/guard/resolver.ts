@@ -3,24 +3,24 @@ import { readFileSync, statSync } from 'node:fs';
 import { setTimeout as after } from 'node:timers/promises';
 import { codeOf, NAME_SERVERS_UNREACHABLE, SendFailure } from '../send-failure.js';
 
-/** All addresses of a host name, IPv4 and IPv6. Throws when there is none. */
+/** Returns all addresses of a host name, IPv4 and IPv6. Rejects when there is none. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
 export interface ResolverOptions {
-  /** Longest time of one query to one server; default 800 ms. c-ares doubles it for each try. */
+  /** Longest time of one query to one server, milliseconds; default 800. c-ares doubles it for each try. */
   readonly timeoutMs?: number;
-  /** Queries to each server; default 2. */
+  /** Queries to each name server; default 2. */
   readonly tries?: number;
   /** The file that names the name servers (resolv.conf(5)); default `/etc/resolv.conf`. Read again when it has changed. */
   readonly file?: string;
 }
 
-/** Longest wait for the second address family after the answer for the first one (RFC 8305 §3 has 50 ms). */
+/** Longest wait for the second address family after the answer for the first one, milliseconds (RFC 8305 §3 has 50). */
 const OTHER_FAMILY_MS = 250;
 
 /**
- * Shares one query for a name among all who need it at the same time. A name server would drop some of hundreds. Answers are not
- * kept: after one, the next caller sends a new query.
+ * Shares one query for a name among concurrent callers. A name server would drop some of hundreds of queries.
+ * Answers are not cached: the next caller sends a new query.
  */
 function shareQueries(resolve: Resolve): Resolve {
   const open = new Map<string, Promise<readonly string[]>>();
@@ -31,7 +31,10 @@ function shareQueries(resolve: Resolve): Resolve {
   };
 }
 
-/** Gives a resolver for the name servers that the file names now. A file that is missing, or names none, changes nothing. */
+/**
+ * Returns a function that returns a resolver for the name servers in the file, which is read again when it changes.
+ * A missing file, or one without name servers, changes nothing.
+ */
 function followFile(file: string, options: { readonly timeout: number; readonly tries: number }) {
   let resolver = new Resolver(options);
   let readAt: number | undefined;
@@ -43,7 +46,7 @@ function followFile(file: string, options: { readonly timeout: number; readonly 
       ([, at = '']) => at,
     );
     if (servers.length === 0) return resolver;
-    // Queries under way stay with the old resolver.
+    // Queries in flight stay with the old resolver.
     resolver = new Resolver(options);
     resolver.setServers(servers);
     return resolver;
@@ -52,7 +55,7 @@ function followFile(file: string, options: { readonly timeout: number; readonly 
 
 const NO_ANSWER: ReadonlySet<string> = new Set(['ETIMEOUT', 'ECONNREFUSED']);
 
-/** Whether no name server answers a query for the root. Then the endpoint is not at fault. */
+/** Whether no name server responds to a query for the root. Then the endpoint is not at fault. */
 const areUnreachable = async (resolver: Resolver): Promise<boolean> =>
   NO_ANSWER.has(
     await resolver.resolveNs('.').then(
@@ -62,8 +65,8 @@ const areUnreachable = async (resolver: Resolver): Promise<boolean> =>
   );
 
 /**
- * Queries name servers by c-ares, so that a slow name holds none of libuv's four threads. The query is for the absolute name, so neither
- * /etc/hosts nor search domains apply.
+ * Creates a resolver that queries name servers with c-ares, so that a slow name blocks none of libuv's four threads.
+ * It queries the absolute name, so neither /etc/hosts nor search domains apply.
  */
 export function createResolver(options: ResolverOptions = {}): Resolve {
   const { timeoutMs = 800, tries = 2, file = '/etc/resolv.conf' } = options;
@@ -73,26 +76,26 @@ export function createResolver(options: ResolverOptions = {}): Resolve {
     const resolver = resolverNow();
     const name = `${host}.`;
     let addresses: readonly string[] = [];
-    // The root is queried beside the second try, so that both end within the connect time-out.
+    // The root is queried in parallel with the second try, so that both end within the connect timeout.
     const outage = after(timeoutMs, undefined, { ref: false }).then(
       () => addresses.length === 0 && areUnreachable(rootResolverNow()),
     );
-    const four = settle(resolver.resolve4(name));
-    const six = settle(resolver.resolve6(name));
+    const four = resolveFamily(resolver.resolve4(name));
+    const six = resolveFamily(resolver.resolve6(name));
     const first = await Promise.race([four, six]);
     const both = Promise.all([four, six]);
     const bounded = () => Promise.race([both, after(OTHER_FAMILY_MS, [first], { ref: false })]);
     const answers = first.addresses.length > 0 ? await bounded() : await both;
     addresses = answers.flatMap((answer) => answer.addresses);
     if (addresses.length > 0) return addresses;
-    // "No such data" for one family says less than a fault of the other.
+    // "No such data" for one family is less useful than a fault of the other.
     const { code } = answers.find((answer) => answer.code !== 'ENODATA') ?? first;
     throw new SendFailure('DNS', NO_ANSWER.has(code) && (await outage) ? NAME_SERVERS_UNREACHABLE : code);
   });
 }
 
-/** The addresses of one family, or the code why there are none. */
-async function settle(query: Promise<string[]>) {
+/** Returns the addresses of one family, or the code of the failure. */
+async function resolveFamily(query: Promise<string[]>) {
   try {
     return { addresses: await query, code: 'ENODATA' };
   } catch (error) {

@@ -1,23 +1,23 @@
 import type { Connection, Exchange, ResponseEnd, ResponseHead } from './connection.js';
 import { ThrottledError } from '../guard/handshake-budget.js';
-import { isOurFault, SendFailure, toFailedResult } from '../send-failure.js';
+import { isLocalFault, SendFailure, toFailedResult } from '../send-failure.js';
 import type { SendRequest, SendResult } from './exchange.js';
 
-/** Longest header value that is kept, in characters. */
+/** Longest header value that a result returns, in characters. */
 const HEADER_LIMIT = 64;
 
 const isShort = (text: string | undefined): text is string =>
   text !== undefined && text.length <= HEADER_LIMIT;
 
-/** Gives an attempt its connections. */
+/** Provides an attempt with connections. */
 export interface AttemptPool {
-  /** Whether the tenant's handshakes rest for their CPU time. */
-  readonly isResting: boolean;
+  /** Whether the tenant's handshakes are paused for their CPU time. */
+  readonly isPaused: boolean;
   startAgain(attempt: Attempt): void;
   release(attempt: Attempt): void;
 }
 
-/** One POST. It waits for a connection, and ends exactly once: by its response, an error, or the deadline. */
+/** One POST. It waits for a connection and ends exactly once: with its response, an error, or the deadline. */
 export class Attempt implements Exchange {
   readonly path: string;
   readonly headers: readonly string[];
@@ -30,10 +30,10 @@ export class Attempt implements Exchange {
   readonly #timer: NodeJS.Timeout;
   /** Undefined while the attempt waits for a connection. */
   connection: Connection | undefined = undefined;
-  /** Whether its response ended and the connection stayed open. */
+  /** Whether the response ended and the connection stayed open. */
   reusable = false;
   #isFresh = false;
-  /** Why an earlier connection ended before a byte of the response. */
+  /** Why an earlier connection ended before the first byte of the response. */
   #silentEnd: Error | undefined = undefined;
   #isOver = false;
 
@@ -51,17 +51,20 @@ export class Attempt implements Exchange {
     this.#timer = setTimeout(() => this.#expire(), timeoutMs ?? defaultTimeoutMs);
   }
 
-  /** Settles with the result. Rejects only for a shortage of our own. */
+  /** Settles with the result. Rejects only for a fault of this machine or of the request. */
   get ended(): Promise<SendResult> {
     return this.#ended.promise;
   }
 
-  /** Whether it needs a connection that has carried nothing yet. */
+  /** Whether the attempt needs a connection that has carried no request yet. */
   get needsFresh(): boolean {
     return this.#silentEnd !== undefined;
   }
 
-  /** Returns false when the attempt does not use the connection. `isFresh`: it is the first attempt on this connection. */
+  /**
+   * Posts on a connection. Returns false when the attempt does not use it. `isFresh`: this is the connection's first
+   * attempt.
+   */
   run(connection: Connection, isFresh: boolean): boolean {
     if (this.#mayStart?.() === false) {
       this.#withdraw();
@@ -73,7 +76,10 @@ export class Attempt implements Exchange {
     return true;
   }
 
-  /** An attempt that was already posted to a connection fails as that connection did. */
+  /**
+   * Ends the attempt without posting. If it was already posted to an earlier connection, it fails as that connection
+   * did.
+   */
   #withdraw(): void {
     if (this.#silentEnd !== undefined) this.fail(this.#silentEnd);
     else this.#ended.resolve({ kind: 'withdrawn', durationMs: this.#finish() });
@@ -90,7 +96,10 @@ export class Attempt implements Exchange {
     });
   }
 
-  /** An endpoint may end an idle connection at any time. Then the attempt tries one fresh connection (RFC 9112 §9.3.1). */
+  /**
+   * An endpoint may close an idle connection at any time. Then the attempt is posted once more, on a fresh
+   * connection (RFC 9112 §9.3.1).
+   */
   onSilentEnd(error: Error): void {
     if (this.#isOver) return;
     if (this.#isFresh) return this.fail(error);
@@ -99,20 +108,20 @@ export class Attempt implements Exchange {
     this.#pool.startAgain(this);
   }
 
-  /** Ends the attempt. A shortage of our own rejects; anything else is the endpoint's failure. */
+  /** Ends the attempt. A fault of this machine or of the request rejects; any other error is the endpoint's failure. */
   fail(error: Error): void {
     if (this.#isOver) return;
-    // It was already posted to a connection, so it fails as that connection did.
+    // The attempt was already posted to a connection, so it fails as that connection did.
     if (error instanceof ThrottledError && this.#silentEnd !== undefined) return this.fail(this.#silentEnd);
     const durationMs = this.#finish();
     if (error instanceof ThrottledError) this.#ended.resolve({ kind: 'throttled', durationMs });
-    else if (isOurFault(error)) this.#ended.reject(error);
+    else if (isLocalFault(error)) this.#ended.reject(error);
     else this.#ended.resolve(toFailedResult(error, durationMs));
   }
 
-  /** Ends the attempt at its deadline, and its connection too. */
+  /** Ends the attempt and its connection at the deadline. */
   #expire(): void {
-    const isThrottled = this.connection === undefined && this.#pool.isResting;
+    const isThrottled = this.connection === undefined && this.#pool.isPaused;
     const failure = isThrottled ? new ThrottledError() : new SendFailure('TIMEOUT', 'DEADLINE');
     this.connection?.fail(failure);
     this.fail(failure);

@@ -5,17 +5,23 @@ import type { SecuredSocket } from '../guard/handshake-budget.js';
 import { hasReason, SendFailure, toResponseFailure } from '../send-failure.js';
 
 export interface ConnectionLimits {
-  /** An idle connection closes after this time, unless the endpoint's `Keep-Alive` names another; default 4,000 ms. */
+  /**
+   * An idle connection closes after this time, milliseconds, unless the endpoint's `Keep-Alive` sets another;
+   * default 4,000.
+   */
   readonly keepAliveMs: number;
-  /** Longest time that an endpoint's `Keep-Alive: timeout=` may set; default 15,000, minimum `keepAliveMs`. */
+  /**
+   * Longest time that an endpoint's `Keep-Alive: timeout=` may set, milliseconds; default 15,000, minimum
+   * `keepAliveMs`.
+   */
   readonly keepAliveMaxMs: number;
-  /** Bytes of the response's header block; default 16,384. */
+  /** Most bytes of the response's header block; default 16,384. */
   readonly headerLimitBytes: number;
-  /** Bytes of the response's body that are read and discarded before the connection is closed; default 65,536. */
+  /** Bytes of the response's body that are read and discarded; default 65,536. Beyond it the connection is closed. */
   readonly responseLimitBytes: number;
 }
 
-/** What is kept of a final response. */
+/** The parts of a final response that a result uses. */
 export interface ResponseHead {
   readonly status: number;
   /** The first `Retry-After`, not parsed. */
@@ -24,38 +30,46 @@ export interface ResponseHead {
   readonly kept: string | undefined;
 }
 
-/** How a response ended after its status. */
+/** How a response ended after its status line. */
 export interface ResponseEnd {
   /** Whether the body is incomplete. */
   readonly cut: boolean;
-  /** Whether the connection can carry a further request. */
+  /** Whether the connection can carry another request. */
   readonly reusable: boolean;
 }
 
-/** One request with the callbacks for its end. Exactly one of them is called, once. */
+/** One request, with callbacks for its end. Exactly one of them is called, once. */
 export interface Exchange {
   readonly path: string;
   /** Flat list of names and values. */
   readonly headers: readonly string[];
   readonly body: Buffer;
-  /** A header of the response to keep, in lower case. */
+  /** Name of a response header to return, in lower case. */
   readonly keptHeader: string | undefined;
   onResponse(head: ResponseHead, end: ResponseEnd): void;
-  /** The exchange ended without a status: by a partial response, an alert about our certificate, or our own closing. */
+  /**
+   * The exchange ended without a status: by a partial response, an alert about the client certificate, or a close
+   * from this side.
+   */
   fail(error: Error): void;
-  /** The connection ended without a reason before a byte of the response. */
+  /** The connection ended, without a stated reason, before the first byte of the response. */
   onSilentEnd(error: Error): void;
 }
 
-/** We close an idle connection this much earlier than the endpoint would, in milliseconds. */
+/** An idle connection is closed this much earlier than the endpoint would close it, milliseconds. */
 const KEEP_ALIVE_MARGIN_MS = 1_000;
 
-/** TLS bytes of one attempt: tickets with our certificate chain, or the headers of 370 records. 200 key updates (5 ms) fit in. */
+/**
+ * TLS bytes that an endpoint may send in one attempt. Enough for tickets with the client certificate chain, the
+ * headers of 370 records, or 200 key updates (5 ms).
+ */
 const TLS_BYTES = 8_192;
 
-/** HTTP/1.1 over one open TLS connection, one exchange at a time. Its undici `Client` gets no other connection. */
+/**
+ * HTTP/1.1 over one open TLS connection, one exchange at a time. Its undici `Client` cannot open another connection.
+ */
 export class Connection {
-  /** `performance.now()`. */
+  /** When the connection was opened, by `performance.now()`. */
   readonly openedAt = performance.now();
   readonly #socket: SecuredSocket;
   readonly #finalStatus: FinalStatus;
@@ -63,11 +77,11 @@ export class Connection {
   readonly #onGone: (connection: Connection) => void;
   #exchange: Exchange | undefined = undefined;
   #head: ResponseHead | undefined = undefined;
-  /** Whether the connection can carry nothing more. */
+  /** Whether the connection can carry no further request. */
   isGone = false;
   readonly #unused: NodeJS.Timeout;
 
-  /** `onGone` is called once, when the connection can carry nothing more. */
+  /** `onGone` is called once, when the connection can carry no further request. */
   constructor(
     origin: string,
     socket: SecuredSocket,
@@ -97,11 +111,11 @@ export class Connection {
       bodyTimeout: 0,
     });
     socket.tls.once('close', () => this.discard());
-    // The client has no deadline for a socket before its first request.
+    // undici has no deadline for a socket before its first request.
     this.#unused = setTimeout(() => this.discard(), limits.keepAliveMs).unref();
   }
 
-  /** Sends a request. The connection must carry no other one. */
+  /** Sends a request. No other exchange may be in progress. */
   post(exchange: Exchange): void {
     clearTimeout(this.#unused);
     this.#exchange = exchange;
@@ -113,12 +127,12 @@ export class Connection {
     this.#client.dispatch(request, this.#handlerOf(exchange));
   }
 
-  /** Ends the connection now. Its exchange fails with this, unless its status has come. */
+  /** Closes the connection now. Its exchange fails with this failure, unless the response's status has arrived. */
   fail(failure: SendFailure): void {
     if (this.#exchange !== undefined) this.#fail(this.#exchange, failure, true);
   }
 
-  /** Ends the connection now. */
+  /** Closes the connection now. */
   discard(): void {
     if (this.isGone) return;
     this.isGone = true;
@@ -127,7 +141,7 @@ export class Connection {
     this.#onGone(this);
   }
 
-  /** Ends the connection; resolves when its socket is closed. */
+  /** Closes the connection. Resolves when its socket is closed. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#socket.tls.once('close', () => resolve()));
     this.discard();
@@ -144,7 +158,7 @@ export class Connection {
         this.#head = { status, retryAfter, kept: firstOf(headers[exchange.keptHeader ?? '']) };
       },
       onResponseData: () => undefined,
-      // What follows the response is read first: more bytes, or the end of the connection.
+      // Deferred, so that bytes after the response, or the end of the connection, are read first.
       onResponseEnd: () => queueMicrotask(() => this.#end(exchange)),
       onResponseError: (_controller, error) => this.#fail(exchange, toResponseFailure(error), hasBegun),
     };
@@ -165,14 +179,17 @@ export class Connection {
     else exchange.onSilentEnd(error);
   }
 
-  /** The head that undici refused, when its status is known. The status counts whatever else is wrong (RFC 9110 §15). */
+  /**
+   * The head of a response that undici refused, when its status is known. The status is valid whatever else is wrong
+   * (RFC 9110 §15).
+   */
   #refusedHead(error: Error): ResponseHead | undefined {
     const { status } = this.#finalStatus;
     const isRefused = error instanceof SendFailure && error.errorClass === 'PROTOCOL';
     return isRefused && status !== undefined ? { status, retryAfter: undefined, kept: undefined } : undefined;
   }
 
-  /** Takes the exchange off the connection. Returns the head of its response, if that came. */
+  /** Removes the exchange from the connection. Returns the head of its response, if it arrived. */
   #take(exchange: Exchange): ResponseHead | undefined {
     if (this.#exchange !== exchange) return undefined;
     this.#exchange = undefined;

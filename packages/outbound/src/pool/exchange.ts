@@ -1,6 +1,6 @@
 import type { ClientPair } from '@webhooks/contracts';
 
-/** Where a request goes. Made once for each configuration by `checkEndpointUrl`. */
+/** The destination of a request. `checkEndpointUrl` creates it, or the configuration of a webhook. */
 export interface SendTarget {
   /** `https://host[:port]`, lower case. */
   readonly origin: string;
@@ -8,31 +8,34 @@ export interface SendTarget {
   readonly path: string;
 }
 
-/** The pair of one endpoint, presented in place of the sender's. */
+/** The client certificate of one endpoint, presented instead of the sender's. */
 export interface EndpointCertificate extends ClientPair {
-  /** Differs when the chain or the key does. */
+  /** Identifies the pair: differs when the chain or the key does. */
   readonly fingerprint: string;
 }
 
 export interface SendRequest {
-  /** Whose endpoint it is: connections are never shared between tenants. */
+  /** The owner of the endpoint. Tenants share no connections. */
   readonly tenantId: string;
   readonly target: SendTarget;
-  /** Flat list `[name, value, name, value, …]`, without `host` and what frames a request. */
+  /** Flat list `[name, value, name, value, …]`, without `host` and the headers that frame a request. */
   readonly headers: readonly string[];
-  /** Sent as it is; never changed, so the same bytes can be shared among attempts. */
+  /** Sent unchanged and never modified, so attempts can share the same bytes. */
   readonly body: Buffer;
-  /** Name of a header, in lower case: the result has its value in the response as `kept`. */
+  /** Name of a response header, in lower case. The result returns its value as `kept`. */
   readonly keptHeader?: string;
-  /** Called once there is a connection, right before the first byte: false withdraws the post. Default: it may. */
+  /**
+   * Called when a connection is ready, right before the first byte; false withdraws the post. Default: true. On the
+   * second thread it is called before the connection is opened.
+   */
   readonly mayStart?: () => boolean;
-  /** Default: that of the sender. Connecting has its own in any case. */
+  /** Milliseconds; default: the sender's. The connect timeout applies in addition. */
   readonly timeoutMs?: number | undefined;
-  /** Default: what the sender presents. Neither connections nor TLS sessions are shared with any other. */
+  /** Default: the sender's. Requests with different certificates share neither connections nor TLS sessions. */
   readonly clientCertificate?: EndpointCertificate | undefined;
 }
 
-/** Why no response came. These words must not change: they are stored with attempts and shown to integrators. */
+/** Why no response arrived. These words must not change: they are stored with attempts and shown to integrators. */
 export const ERROR_CLASSES = [
   'DNS',
   'CONNECT',
@@ -48,7 +51,10 @@ export type ErrorClass = (typeof ERROR_CLASSES)[number];
 /** How a post ended, after `durationMs`. */
 export type SendResult = { readonly durationMs: number } & (
   | Responded
-  /** No response, by a fault on the way or at the endpoint. Retryable. `code` is a short word such as `ECONNREFUSED`. */
+  /**
+   * No response, because of a fault on the way or at the endpoint. Retryable. `code`: a short word such as
+   * `ECONNREFUSED`.
+   */
   | {
       readonly kind: 'unreachable';
       readonly error: Exclude<ErrorClass, 'ADDRESS_DENIED'>;
@@ -57,11 +63,14 @@ export type SendResult = { readonly durationMs: number } & (
   | Forbidden
   /** Nothing was sent: `mayStart` returned false. */
   | { readonly kind: 'withdrawn' }
-  /** Nothing was sent: it needed a new connection, and its tenant opens none while its handshakes rest for their CPU time. */
+  /**
+   * Nothing was sent: the attempt needed a new connection, and its tenant opens none while its handshakes are
+   * paused.
+   */
   | { readonly kind: 'throttled' }
 );
 
-/** A final status line and headers came, so the status decides. The body is not used. */
+/** A final status line and headers arrived, so the status decides. The body is not used. */
 interface Responded {
   readonly kind: 'responded';
   readonly status: number;
@@ -69,15 +78,15 @@ interface Responded {
   readonly retryAfter?: string;
   /** The text of `keptHeader`, at most 64 characters. */
   readonly kept?: string;
-  /** Whether the body was longer than the limit, broke off, or was still coming at the deadline. */
+  /** Whether the body exceeded the limit, ended early, or was incomplete at the deadline. */
   readonly cut: boolean;
 }
 
-/** The name leads to an address that must never be connected to, so nothing was sent. */
+/** The name resolves to an address that must never be connected to, so nothing was sent. */
 interface Forbidden {
   readonly kind: 'forbidden';
   readonly error: 'ADDRESS_DENIED';
   readonly code: 'ADDRESS_DENIED';
-  /** For our own log only. */
+  /** The denied range. For internal logs only. */
   readonly reason: string;
 }

@@ -2,39 +2,45 @@ import type { Socket } from 'node:net';
 import { SendFailure } from '../send-failure.js';
 
 const START = 'HTTP/1.';
-/** Status lines (RFC 9112 §4) up to the status. An upgrade (101) is neither final nor interim, because none was requested. */
+/**
+ * Status lines (RFC 9112 §4) up to the status. An upgrade (101) matches neither expression, because none was
+ * requested.
+ */
 const FINAL = /^HTTP\/1\.\d ([2-9]\d\d)(?!\d)/;
 const INTERIM = /^HTTP\/1\.\d 1(?!01)\d\d(?!\d)/;
 /** Bytes of a status line up to its status. */
 const STATUS_LINE_BYTES = 13;
-/** RFC 9112 §2.2: a recipient may take a line feed alone for the end of a line. */
+/** The end of a head. A recipient may accept a line feed alone as a line terminator (RFC 9112 §2.2). */
 const HEAD_END = /\n\r?\n/;
-/** More interim responses than this before the final one are taken as an attack. */
+/** More interim responses than this before the final one are treated as an attack. */
 const INTERIM_LIMIT = 16;
-/** Of head and body together: each header and each chunk costs a microsecond or two, and 64 KiB hold 20,000 of them. */
+/**
+ * Most lines of head and body together. Each header and each chunk costs a microsecond or two, and 64 KiB can
+ * contain 20,000 of them.
+ */
 const LINE_LIMIT = 256;
 const LINE_FEED = 10;
 
 const NOTHING: Buffer = Buffer.alloc(0);
 
 /**
- * Sees the bytes of a response before undici does. It drops interim responses (RFC 9110 §15.2), and remembers the final status, whatever
- * the rest of the head is. A response of too many lines ends its connection.
+ * Filters the bytes of a response before undici reads them. It drops interim responses (RFC 9110 §15.2) and stores
+ * the final status, even if the rest of the head is invalid. A response of too many lines ends its connection.
  */
 export class FinalStatus {
   readonly #socket: Socket;
   readonly #headerLimitBytes: number;
-  /** The beginning of a status line, or the end of an interim head so far. */
+  /** The incomplete beginning of a status line, or the last bytes of an interim head. */
   #held = NOTHING;
   #isSkipping = false;
   #skippedBytes = 0;
   #interim = 0;
   #lines = 0;
   #isOver = true;
-  /** How the final response begins. */
+  /** The beginning of the final response. */
   #line = '';
 
-  /** Nobody else may read from the socket. `onRead` is called with each read. */
+  /** No other code may read from the socket. `onRead` is called at each read. */
   constructor(socket: Socket, headerLimitBytes: number, onRead: () => void) {
     this.#socket = socket;
     this.#headerLimitBytes = headerLimitBytes;
@@ -42,7 +48,7 @@ export class FinalStatus {
     socket.read = () => {
       onRead();
       for (let chunk = read(); chunk !== null; chunk = read()) {
-        const passed = this.#isOver ? chunk : this.#passOn(chunk);
+        const passed = this.#isOver ? chunk : this.#filter(chunk);
         this.#countLines(chunk);
         if (socket.destroyed) return null;
         if (passed !== undefined) return passed;
@@ -51,7 +57,7 @@ export class FinalStatus {
     };
   }
 
-  /** A response is expected from now on. */
+  /** Resets the filter for the next response. */
   expect(): void {
     this.#held = NOTHING;
     this.#isSkipping = false;
@@ -62,19 +68,19 @@ export class FinalStatus {
     this.#line = '';
   }
 
-  /** The final status; undefined until it came. Parsed at each read, because reads are rare. */
+  /** The final status; undefined until it arrived. Parsed on each access, because accesses are rare. */
   get status(): number | undefined {
     const status = FINAL.exec(this.#line)?.[1];
     return status === undefined ? undefined : Number(status);
   }
 
-  /** Whether anything came that is not passed on, or is no response to its end. */
+  /** Whether bytes arrived that were not passed to undici: interim responses, or an incomplete status line. */
   get hasBegun(): boolean {
     return this.#interim > 0 || this.#isSkipping || this.#held.length > 0;
   }
 
-  /** What undici may have of these bytes; undefined while that is nothing. */
-  #passOn(chunk: Buffer): Buffer | undefined {
+  /** Returns the bytes to pass to undici; undefined when there are none yet. */
+  #filter(chunk: Buffer): Buffer | undefined {
     let bytes = this.#held.length > 0 ? Buffer.concat([this.#held, chunk]) : chunk;
     this.#held = NOTHING;
     while (this.#isSkipping || !this.#isFinal(bytes)) {
@@ -92,7 +98,10 @@ export class FinalStatus {
     return bytes;
   }
 
-  /** Whether a final response begins here, or what is none. Else it is interim and to be skipped, or its beginning is held. */
+  /**
+   * Whether a final response, or bytes that are no response, begin here. Otherwise an interim response begins, which
+   * is skipped, or the bytes are incomplete and stored.
+   */
   #isFinal(bytes: Buffer): boolean {
     const line = bytes.toString('latin1', 0, STATUS_LINE_BYTES);
     if (line.length < STATUS_LINE_BYTES && START.startsWith(line.slice(0, START.length))) this.#held = bytes;

@@ -8,60 +8,68 @@ import type { ClientPair } from '@webhooks/contracts';
 import type { EndpointCertificate } from './exchange.js';
 
 export interface PoolLimits extends ConnectionLimits {
-  /** Handshakes (resolving, connecting, TLS) to one origin at once; default 8. With fewer connections no attempt waits for a used one. */
+  /**
+   * Concurrent handshakes (resolving, connecting, TLS) to one origin; default 8. While the pool has fewer
+   * connections, no attempt waits for a used one.
+   */
   readonly handshakesPerOrigin: number;
-  /** How long an attempt waits for a used connection before another is opened, in milliseconds; default 50. */
+  /** How long an attempt waits for a used connection before another is opened, milliseconds; default 50. */
   readonly usedConnectionMs: number;
-  /** A connection older than this closes after its attempt, in milliseconds; default 300,000. So a changed DNS answer is noticed. */
+  /**
+   * A connection older than this closes after its attempt, milliseconds; default 300,000. So changed DNS answers
+   * take effect.
+   */
   readonly maxConnectionAgeMs: number;
   /**
-   * Idle connections over all origins; default 2,048. Beyond it the one idle for longest is closed. Each other connection carries an
-   * attempt, so this bounds descriptors and memory.
+   * Idle connections over all origins; default 2,048. Beyond it the connection that has been idle longest is closed.
+   * Every other connection carries an attempt, so this bounds descriptors and memory.
    */
   readonly maxIdleConnections: number;
 }
 
-/** What a pool needs. */
+/** The dependencies of a pool. */
 interface PoolPorts {
   readonly connect: GuardedConnect;
   readonly tenant: TenantHandshakes;
   readonly limits: PoolLimits;
   /** The idle connections of all pools, longest idle first. */
   readonly idle: Set<Connection>;
-  /** Where the newest TLS session of a verified connection is kept. */
+  /** Returns the slot for the latest TLS session of a verified connection. */
   readonly session: () => SessionSlot;
-  /** Called when the pool has no connection and no attempt. */
+  /** Called when the pool has no connection and no attempt left. */
   readonly onEmpty: () => void;
 }
 
 /**
- * The connections of one tenant to one origin. Each carries one attempt at a time; the last used one is taken first. Tenants share
- * none, because a response that comes late or twice is taken for the next attempt's on its connection.
+ * The connections of one tenant to one origin. Each carries one attempt at a time; the most recently used one is
+ * taken first. Tenants share none, because a late or duplicate response would be taken for the response to the
+ * connection's next attempt.
  *
- * An attempt without a connection waits, and a few handshakes begin for those that wait. The first free connection, new or used, takes
- * the attempt that has waited longest. undici's own Pool opens a second connection while the first one turns round. That doubles the
- * connections of a busy endpoint and costs a third more CPU time.
+ * An attempt without a connection waits, and a few handshakes are started for waiting attempts. The first free
+ * connection, new or used, takes the attempt that has waited longest. undici's Pool would open a second connection
+ * while the first one is about to be free. That doubles the connections of a busy endpoint and costs a third more
+ * CPU time.
  */
 class OriginPool {
   readonly #url: URL;
   readonly #ports: PoolPorts;
   readonly #connections = new Set<Connection>();
   readonly #free: Connection[] = [];
-  /** Longest waiting first. */
+  /** Attempts without a connection, longest waiting first. */
   readonly #waiting: Attempt[] = [];
   readonly #handshakes = new Set<Promise<void>>();
-  /** Attempts that run or wait here. */
+  /** Attempts that run or wait in this pool. */
   #busy = 0;
-  #looking: NodeJS.Timeout | undefined = undefined;
+  #checkTimer: NodeJS.Timeout | undefined = undefined;
 
-  /** Throws when `origin` is no URL, or one with more than scheme, host and port. */
+  /** Throws when `origin` is not a URL, or has more than scheme, host and port. */
   constructor(origin: string, ports: PoolPorts) {
     this.#url = parseOrigin(origin);
     this.#ports = ports;
   }
 
-  get isResting(): boolean {
-    return this.#ports.tenant.restMs > 0;
+  get isPaused(): boolean {
+    return this.#ports.tenant.pauseLeftMs > 0;
   }
 
   start(attempt: Attempt): void {
@@ -76,13 +84,16 @@ class OriginPool {
     this.#open();
   }
 
-  /** Runs an attempt again whose connection ended before a byte of the response. It takes the next fresh connection. */
+  /**
+   * Runs an attempt again whose connection ended before the first byte of the response. It takes the next fresh
+   * connection.
+   */
   startAgain(attempt: Attempt): void {
     this.#waiting.unshift(attempt);
     this.#open();
   }
 
-  /** The attempt has ended. A connection that carried it to its end is free for the next one. */
+  /** Removes an attempt that has ended. A connection that carried it to its end is offered to the next one. */
   release(attempt: Attempt): void {
     this.#busy -= 1;
     const { connection } = attempt;
@@ -90,21 +101,21 @@ class OriginPool {
     if (connection === undefined) remove(this.#waiting, attempt);
     else if (attempt.reusable && connection.openedAt > bornAfter) this.#offer(connection, false);
     else connection.discard();
-    this.#goOn();
+    this.#openOrEnd();
   }
 
-  /** Call it when no attempt is left. Resolves when all handshakes have ended and all connections are closed. */
+  /** Must be called when no attempt is left. Resolves when all handshakes have ended and all connections are closed. */
   async close(): Promise<void> {
     await Promise.all(this.#handshakes);
     await Promise.all([...this.#connections].map((connection) => connection.close()));
   }
 
-  #goOn(): void {
+  #openOrEnd(): void {
     this.#open();
     if (this.#busy + this.#connections.size + this.#handshakes.size === 0) this.#ports.onEmpty();
   }
 
-  /** Begins handshakes for waiting attempts, within the bounds. */
+  /** Starts handshakes for waiting attempts, within the bounds. */
   #open(): void {
     while (this.#needsMore()) this.#handshake();
   }
@@ -117,19 +128,19 @@ class OriginPool {
   }
 
   /**
-   * Whether the longest waiting attempt has waited long enough for a used connection; otherwise it is checked again later. A used one
-   * is free within milliseconds; a new one costs both sides as much as ten posts.
+   * Whether the longest waiting attempt has waited long enough for a used connection. If not, a timer checks again.
+   * A used connection is free within milliseconds; a new one costs both sides as much as ten posts.
    */
   #haveWaited(): boolean {
     const since = this.#waiting[0]?.startedAt ?? Infinity;
     const leftMs = since + this.#ports.limits.usedConnectionMs - performance.now();
-    if (leftMs > 0) this.#lookIn(leftMs);
+    if (leftMs > 0) this.#checkIn(leftMs);
     return leftMs <= 0;
   }
 
-  #lookIn(ms: number): void {
-    this.#looking ??= setTimeout(() => {
-      this.#looking = undefined;
+  #checkIn(ms: number): void {
+    this.#checkTimer ??= setTimeout(() => {
+      this.#checkTimer = undefined;
       this.#open();
     }, ms).unref();
   }
@@ -142,7 +153,7 @@ class OriginPool {
     );
     const ended = handshake.then(() => {
       this.#handshakes.delete(ended);
-      this.#goOn();
+      this.#openOrEnd();
     });
     this.#handshakes.add(ended);
   }
@@ -156,17 +167,17 @@ class OriginPool {
     return connection;
   }
 
-  /** Gives the connection to the longest waiting attempt that can use it. `isFresh`: it has carried nothing yet. */
+  /** Passes the connection to the longest waiting attempt that can use it. `isFresh`: it has carried no request yet. */
   #offer(connection: Connection, isFresh: boolean): void {
     while (!connection.isGone) {
       const at = this.#waiting.findIndex(({ needsFresh }) => isFresh || !needsFresh);
-      if (at < 0) return this.#keep(connection);
+      if (at < 0) return this.#addIdle(connection);
       const [attempt] = this.#waiting.splice(at, 1);
       if (attempt?.run(connection, isFresh) === true) return;
     }
   }
 
-  #keep(connection: Connection): void {
+  #addIdle(connection: Connection): void {
     this.#free.push(connection);
     const { idle, limits } = this.#ports;
     idle.add(connection);
@@ -177,7 +188,7 @@ class OriginPool {
     this.#connections.delete(connection);
     remove(this.#free, connection);
     this.#ports.idle.delete(connection);
-    this.#goOn();
+    this.#openOrEnd();
   }
 }
 
@@ -212,7 +223,7 @@ export class OriginPools {
     this.#connectWith = connectWith;
     this.#budget = budget;
     this.#ports = { connect: connectWith(client), limits, idle: new Set<Connection>() };
-    // A resumed session shows no certificate, so it is used no longer than a connection. Each takes a few KiB.
+    // A resumed session presents no certificate, so it is used no longer than a connection. Each takes a few KiB.
     this.#sessions = new LRUCache({ max: limits.maxIdleConnections, ttl: limits.maxConnectionAgeMs });
   }
 
@@ -220,22 +231,22 @@ export class OriginPools {
     return this.#pools.size;
   }
 
-  /** `own`: the endpoint's certificate, presented in place of the sender's. */
+  /** Returns the pool, creating it if needed. `own`: the endpoint's certificate, presented instead of the sender's. */
   of(tenantId: string, origin: string, own?: EndpointCertificate): OriginPool {
     const key = `${tenantId} ${origin}${own === undefined ? this.#suffix : ` ${own.fingerprint}`}`;
     return this.#pools.get(key) ?? this.#create(key, origin, tenantId, own);
   }
 
   /**
-   * Presents another client certificate in new pools. The old pools keep theirs and end when nobody posts to them. So no connection and
-   * no session passes from one certificate to another.
+   * Presents another client certificate in new pools. Old pools keep theirs and are dropped when they are empty. So
+   * no connection and no session passes from one certificate to another.
    */
   present(client: ClientPair): void {
     this.#ports = { ...this.#ports, connect: this.#connectWith(client) };
     this.#suffix += '*';
   }
 
-  /** Call it when no attempt is under way. Resolves when all connections are closed. */
+  /** Must be called when no attempt is in flight. Resolves when all connections are closed. */
   async close(): Promise<void> {
     await Promise.all([...this.#pools.values()].map((pool) => pool.close()));
   }

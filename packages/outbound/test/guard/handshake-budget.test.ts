@@ -126,7 +126,7 @@ describe('what an endpoint makes our thread compute', () => {
       }
       await nextTurn();
       // It would be 0.8 s for the whole turn.
-      expect(tenant.restMs).toBeLessThan(400);
+      expect(tenant.pauseLeftMs).toBeLessThan(400);
     }
     (await opened).tls.destroy();
     budget.close();
@@ -165,13 +165,13 @@ it('CPU time is shared by those whose handshakes read meanwhile, and by no other
   budget.close();
 });
 
-it('a rest for a flood does not end a longer one', () => {
+it('a pause for a flood does not end a longer one', () => {
   const budget = new HandshakeBudget(1);
   const tenant = budget.of('acme');
-  tenant.rest(400);
-  const { restMs } = tenant;
-  tenant.rest(100);
-  expect(tenant.restMs).toBeGreaterThan(restMs / 2);
+  tenant.pause(400);
+  const { pauseLeftMs } = tenant;
+  tenant.pause(100);
+  expect(tenant.pauseLeftMs).toBeGreaterThan(pauseLeftMs / 2);
   budget.close();
 });
 

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { openPolicySecrets, sealPolicySecrets, toComparedName } from '@webhooks/contracts';
+import { openPolicySecrets, sealPolicySecrets, normalizeHeaderName } from '@webhooks/contracts';
 import type { DeliveryPolicy, EventType, Keyring, PolicySecrets } from '@webhooks/contracts';
 import { AppError, invalidRequest } from '@webhooks/http-api';
 import type { PolicyInput } from './policy-input.js';
@@ -25,10 +25,10 @@ const MAX_HEADERS = 10;
 
 function mergeHeaders(known: PolicySecrets['headers'], given: PolicyInput['headers']) {
   if (given === null) return {};
-  const merged = new Map(Object.entries(known ?? {}).map((header) => [toComparedName(header[0]), header]));
+  const merged = new Map(Object.entries(known ?? {}).map((pair) => [normalizeHeaderName(pair[0]), pair]));
   for (const [name, value] of Object.entries(given ?? {}))
-    if (value === null) merged.delete(toComparedName(name));
-    else merged.set(toComparedName(name), [name, value]);
+    if (value === null) merged.delete(normalizeHeaderName(name));
+    else merged.set(normalizeHeaderName(name), [name, value]);
   if (merged.size <= MAX_HEADERS) return Object.fromEntries(merged.values());
   const reason = `must be at most ${MAX_HEADERS}, with those that are there`;
   throw invalidRequest([{ property: 'headers', reason }]);

@@ -4,7 +4,7 @@ import {
   NOTIFICATION_FORMATS,
   compileCheck,
   parseDuration,
-  toComparedName,
+  normalizeHeaderName,
 } from '@webhooks/contracts';
 import type { Check, DeliveryPolicy, PolicySecrets, Violation } from '@webhooks/contracts';
 import { invalidRequest, readJson } from '@webhooks/http-api';
@@ -73,13 +73,13 @@ const RESERVED =
 
 function headerFaults({ headers }: PolicyInput, { vendorHeader }: PolicyRules): readonly Violation[] {
   const names = Object.keys(headers ?? {});
-  const lower = names.map(toComparedName);
+  const lower = names.map(normalizeHeaderName);
   return names.flatMap((name, index) => {
     // The name is not repeated, because it may be a value in the wrong place.
     if (!TOKEN.test(name))
       return [{ property: 'headers', reason: 'must have names of 1 to 64 token characters' }];
     const own = lower[index] ?? '';
-    if (RESERVED.test(own) || own === toComparedName(vendorHeader))
+    if (RESERVED.test(own) || own === normalizeHeaderName(vendorHeader))
       return [{ property: `headers.${name}`, reason: 'is a header that deliveries have themselves' }];
     if (lower.indexOf(own) < index) return [{ property: `headers.${name}`, reason: 'is given twice' }];
     return [];

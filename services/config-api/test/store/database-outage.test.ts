@@ -160,8 +160,8 @@ it('it does the same while the database is silent', async () => {
 it('it logs the beginning and the end of an outage, not each failure', () => {
   const lines = api.lines.filter(({ message }) => message.startsWith('the database'));
   const words = lines.map(({ message }) => message);
-  const downs = words.filter((message) => message === 'the database cannot be reached').length;
-  const backs = words.filter((message) => message === 'the database is back').length;
+  const downs = words.filter((message) => message === 'the database is unreachable').length;
+  const backs = words.filter((message) => message === 'the database is reachable again').length;
   expect(downs).toBe(backs);
   // Tens of failed looks each; a slow machine may see a silent one end more than once.
   expect(downs).toBeGreaterThanOrEqual(outages);

@@ -18,11 +18,11 @@ import { stalledMs, TICK_MS, WaitingQueue } from './queue.js';
 
 export interface AdmissionRules {
   readonly breaker: BreakerRules;
-  /** Attempts under way at one endpoint. */
+  /** Attempts in flight at one endpoint. */
   readonly endpointConcurrency: number;
-  /** Attempts under way at all endpoints together. */
+  /** Attempts in flight at all endpoints together. */
   readonly maxAttempts: number;
-  /** Deliveries queued in memory. At this number no record of the live topics is taken. */
+  /** Deliveries queued in memory. When the queue is full, no record of the live topics is taken. */
   readonly queueLimit: number;
   /** Called when the breaker of an endpoint opens or closes. Must not throw. */
   readonly onBreaker?: (turned: 'opened' | 'closed', endpoint: EndpointState) => void;
@@ -30,7 +30,10 @@ export interface AdmissionRules {
 
 const SYSTEM_CLOCK: Clock = { now: () => performance.now(), unixNow: Date.now, random: Math.random };
 
-/** Decides when deliveries may start, so that a slow or dead endpoint delays only itself. One for each worker. */
+/**
+ * Decides when deliveries may start, so that a slow or dead endpoint delays only its own. One instance for each
+ * worker.
+ */
 export class Admission {
   readonly #rules: AdmissionRules;
   readonly #clock: Clock;
@@ -50,21 +53,22 @@ export class Admission {
   }
 
   /**
-   * Gives a permit or a deferral. A promise only when the delivery waits in memory, for seconds at most. `last`:
-   * starts whatever the endpoint's health is, unless it has to wait.
+   * Returns a permit or a deferral. Returns a promise only when the delivery waits in memory, for seconds at most.
+   * `last`: the delivery's last attempt. It ignores the endpoint's health, but is deferred like others when it would
+   * wait too long.
    */
   admit(task: DeliveryTask, target: EndpointTarget, last: boolean): Verdict | Promise<Verdict> {
     const endpoint = this.#table.of(task, target);
     const decided = last ? undefined : this.#decideByHealth(endpoint, task);
     if (decided !== undefined) return decided;
     if (endpoint.queue.isEmpty() && this.#mayStart(endpoint)) return this.#start(endpoint);
-    const stillMs = stalledMs(endpoint, this.#tick, this.#semaphore.limitOf(endpoint));
-    if (!this.waiting.mayPush(endpoint, task, stillMs, this.#semaphore.busy))
+    const stalled = stalledMs(endpoint, this.#tick, this.#semaphore.limitOf(endpoint));
+    if (!this.waiting.mayPush(endpoint, task, stalled, this.#semaphore.busy))
       return this.#defer(endpoint, 'busy', task);
     return new Promise((resolve) => this.waiting.push(endpoint, { task, sinceTick: this.#tick, resolve }));
   }
 
-  /** Must be called exactly once for each permit. */
+  /** Ends the permit's attempt. Must be called exactly once for each permit. */
   release({ endpoint, probe }: Permit, end: PermitEnd): void {
     this.#semaphore.end(endpoint, end);
     endpoint.movedTick = this.#tick;
@@ -74,12 +78,15 @@ export class Admission {
     this.#startQueued();
   }
 
-  /** Defers a delivery whose attempt was not made, because its tenant may open no connection now. */
+  /** Defers a delivery that was not attempted because its tenant may open no new connection now. */
   throttle({ endpoint }: Permit, task: DeliveryTask): Deferred {
     return this.#defer(endpoint, 'throttled', task);
   }
 
-  /** Must be called each `TICK_MS`. Admission counts these calls, not milliseconds. */
+  /**
+   * Defers deliveries that have waited too long, and starts queued ones. Must be called every `TICK_MS`: admission
+   * counts these calls, not milliseconds.
+   */
   tick(): void {
     this.#tick += 1;
     for (const endpoint of this.waiting.endpoints()) this.#deferLate(endpoint);
@@ -87,7 +94,7 @@ export class Admission {
   }
 
   /**
-   * Begins the stop of the worker. From now on only fast endpoints are attempted, so that attempts under way end
+   * Begins the shutdown of the worker. From now on only fast endpoints are attempted, so that attempts in flight end
    * soon.
    */
   beginDrain(): void {
@@ -96,7 +103,7 @@ export class Admission {
       if (!isFast(endpoint)) this.#deferQueue(endpoint, 'draining');
   }
 
-  /** Attempts under way, and deliveries that wait in memory. */
+  /** `busy`: attempts in flight. `queued`: deliveries that wait in memory. */
   stats(): { readonly busy: number; readonly queued: number } {
     return { busy: this.#semaphore.busy, queued: this.waiting.size };
   }
@@ -115,7 +122,10 @@ export class Admission {
     this.#deferQueue(endpoint, 'breaker');
   }
 
-  /** Undefined when the endpoint is healthy, as far as is known. */
+  /**
+   * Returns a verdict for a failing endpoint, and for one that is not fast while the worker drains. Otherwise
+   * undefined.
+   */
   #decideByHealth(endpoint: EndpointState, task: DeliveryTask): Verdict | undefined {
     if (this.#draining && !isFast(endpoint)) return this.#defer(endpoint, 'draining', task);
     return endpoint.breaker.isOpen ? this.#probe(endpoint, task) : undefined;
@@ -139,7 +149,7 @@ export class Admission {
     this.waiting.notify();
   }
 
-  /** Defers what has waited longer than the deadline. */
+  /** Defers the endpoint's deliveries that have waited longer than the deadline. */
   #deferLate(endpoint: EndpointState): void {
     const waitedMs = (): number =>
       (this.#tick - (endpoint.queue.peekFront()?.sinceTick ?? Infinity)) * TICK_MS;
@@ -159,7 +169,7 @@ export class Admission {
     const retried = task.attempt > 1;
     const unixNow = this.#clock.unixNow();
     const now = this.#clock.now();
-    // A retry is old by its schedule, so only the endpoint's outage counts.
+    // A retry is old by its schedule, so its wait counts from the beginning of the endpoint's outage.
     const since = retried ? Math.max(task.firstDueAt, endpoint.failingSince ?? unixNow) : task.firstDueAt;
     const deferral = {
       ageMs: Math.max(0, unixNow - since),
@@ -173,18 +183,18 @@ export class Admission {
         ? untilProbeMs(endpoint, deferral)
         : untilSlotMs(endpoint, deferral, this.#semaphore.limitOf(endpoint));
     const beginsPause = now >= endpoint.pausedUntil;
-    // At most the horizon, because an old delivery may wait for hours.
+    // At most the horizon: an old delivery may be deferred for hours, but its endpoint is not paused that long.
     if (beginsPause) endpoint.pausedUntil = now + Math.min(waitMs, HORIZON_MS);
     return { kind: 'deferred', reason, waitMs, beginsPause };
   }
 }
 
-/** Endpoints whose attempts end sooner than a deferral would take. */
+/** Whether the endpoint's attempts end sooner than a deferral would take. */
 const isFast = ({ meanMs }: EndpointState): boolean => meanMs > 0 && meanMs < SOONEST_MS;
 
 /**
- * The first part of an orderly stop: waits until slow attempts have ended, while fast endpoints are still served.
- * Leaving the consumer group gives up all partitions at once, and the next owner repeats what is under way.
+ * The first part of an orderly shutdown: waits until slow attempts have ended, while fast endpoints are still
+ * served. Leaving the consumer group gives up all partitions at once, and the next owner repeats records in flight.
  * `oldestAttemptMs`: age of the oldest attempt, 0 without any. `deadlineMs`: the longest attempt.
  */
 export async function drain(
@@ -195,7 +205,7 @@ export async function drain(
   const beganAt = performance.now();
   admission.beginDrain();
   const passedMs = (): number => performance.now() - beganAt;
-  // After this time it is known which attempts are slow.
-  const isBrief = (): boolean => passedMs() > SOONEST_MS && oldestAttemptMs() <= SOONEST_MS;
-  while (oldestAttemptMs() > 0 && !isBrief() && passedMs() < deadlineMs) await sleep(TICK_MS);
+  // Attempts that are still in flight after this time are the slow ones.
+  const areAllBrief = (): boolean => passedMs() > SOONEST_MS && oldestAttemptMs() <= SOONEST_MS;
+  while (oldestAttemptMs() > 0 && !areAllBrief() && passedMs() < deadlineMs) await sleep(TICK_MS);
 }

@@ -2,17 +2,18 @@ import { INITIAL_LIMIT } from './endpoint-state.js';
 import type { EndpointState, PermitEnd } from './endpoint-state.js';
 
 /**
- * Share of the free slots for one endpoint. A tenant gets as many as are free. Powers of two, as in the paper below.
+ * Share of the free slots that one endpoint may use. A tenant may use as many slots as are free. Powers of two, as
+ * in the paper below.
  */
 const ENDPOINT_SHARE = 1 / 8;
 
 const TIMED_OUT: ReadonlySet<string> = new Set(['TIMEOUT', 'CONNECT_TIMEOUT']);
 
 /**
- * Counts the attempts under way and decides who may start one. Slow start (RFC 5681 §3.1): a success raises an
- * endpoint's limit by one, and a timeout resets it. Dynamic thresholds (Choudhury and Hahne, "Dynamic queue length
- * thresholds for shared-memory packet switches", 1998): a share of the free slots always leaves some. Twenty hanging
- * endpoints leave 293 of 1,024 slots, a single tenant 512.
+ * Counts the attempts in flight and decides who may start one. Slow start (RFC 5681 §3.1): a success raises an
+ * endpoint's limit by one, and a timeout resets it. Dynamic thresholds: each endpoint is limited to a share of the
+ * free slots, so some always stay free (Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory
+ * packet switches", 1998). Twenty hanging endpoints leave 293 of 1,024 slots free, a single tenant 512.
  */
 export class AttemptSemaphore {
   busy = 0;
@@ -28,7 +29,7 @@ export class AttemptSemaphore {
     return this.#max - this.busy;
   }
 
-  /** Attempts that the endpoint may have under way now, at least one. */
+  /** Attempts that the endpoint may have in flight now, at least one. */
   limitOf({ limit, target: { maxConcurrency = this.#endpointMax } }: EndpointState): number {
     return Math.max(1, Math.min(limit, this.#endpointMax, maxConcurrency, this.free * ENDPOINT_SHARE));
   }

@@ -1,30 +1,30 @@
-/** When a breaker opens and how long it stays open; milliseconds. */
+/** When a breaker opens, and how long it stays open. */
 export interface BreakerRules {
-  /** Failures in a row that open it. */
+  /** Consecutive failures that open the breaker; default 10. */
   readonly failures: number;
-  /** From opening to the first probe; default 30 s. It doubles with each probe that fails. */
+  /** From opening to the first probe, milliseconds; default 30 s. Each failed probe doubles it. */
   readonly firstPauseMs: number;
-  /** Bound of the doubling; default 10 min. */
+  /** Longest pause between probes, milliseconds; default 10 min. */
   readonly maxPauseMs: number;
 }
 
-/** Deferred deliveries probe first. A live delivery probes when none came within this time after a probe was due. */
+/** Deferred deliveries probe first. A live delivery may probe only this long after a probe was due, milliseconds. */
 const LIVE_PROBES_AFTER_MS = 2_000;
 
 /**
- * The circuit breaker of one endpoint: opens after failures in a row, then sends one probe at a time, with a longer
- * pause after each failed one. Pure: the caller gives the time (monotonic milliseconds).
+ * The circuit breaker of one endpoint. It opens after consecutive failures, then allows one probe at a time, with a
+ * longer pause after each failed probe. Pure: the caller passes the time (monotonic milliseconds).
  */
 export class Breaker {
-  /** Failures in a row, 0 for a healthy endpoint. */
+  /** Consecutive failures; 0 for a healthy endpoint. */
   failures = 0;
-  /** From the last failed probe, or the opening, to the next probe; 0 while closed. */
+  /** From the last failed probe, or from the opening, to the next probe; 0 while closed. */
   pauseMs = 0;
-  /** When the next probe is due; meaningless while closed. */
+  /** When the next probe is due, monotonic milliseconds. Not used while closed. */
   probeAt = 0;
   readonly #rules: BreakerRules;
   #isProbing = false;
-  /** A probe counts for the opening in which it was sent. A late end has no effect on a later opening. */
+  /** Number of the current opening. A probe that was sent in an earlier opening has no effect on this one. */
   #opening = 0;
 
   constructor(rules: BreakerRules) {
@@ -40,7 +40,10 @@ export class Breaker {
     return this.pauseMs > 0;
   }
 
-  /** Gives the opening that this delivery may probe now. The end of the probe must be reported. */
+  /**
+   * Starts a probe and returns its opening; undefined when no probe may start now. The end of the probe must be
+   * reported.
+   */
   startProbe(now: number, wasDeferred: boolean): number | undefined {
     const probeAt = wasDeferred ? this.probeAt : this.probeAt + LIVE_PROBES_AFTER_MS;
     if (this.#isProbing || now < probeAt) return undefined;
@@ -48,19 +51,22 @@ export class Breaker {
     return this.#opening;
   }
 
-  /** The probe was not attempted, so another delivery may probe at once. */
+  /** The probe was not sent, so another delivery may probe at once. */
   dropProbe(probe: number | undefined): void {
     if (probe === this.#opening) this.#isProbing = false;
   }
 
-  /** Any success closes it. */
+  /** Any success closes the breaker. */
   succeeded(): void {
     this.failures = 0;
     this.pauseMs = 0;
     this.#isProbing = false;
   }
 
-  /** Returns true when this failure opened it. Failures of attempts that started before the opening are ignored. */
+  /**
+   * Returns true when this failure opened the breaker. While it is open, failures of attempts other than its probe
+   * are only counted.
+   */
   failed(now: number, probe: number | undefined): boolean {
     this.failures += 1;
     if (this.isOpen && probe === this.#opening) {

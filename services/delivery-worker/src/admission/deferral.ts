@@ -3,35 +3,42 @@ import type { EndpointState } from './endpoint-state.js';
 
 /** Shortest wait in Kafka, milliseconds: the shortest tier. */
 export const SOONEST_MS = 1_000;
-/** How far ahead slots of a busy endpoint are given, milliseconds; further for an older delivery. */
+/**
+ * How far ahead slots of a busy endpoint are assigned, milliseconds. For a delivery older than this, as far as its
+ * age.
+ */
 export const HORIZON_MS = 30_000;
 /**
- * Waits grow by this share of the time already waited. So there are 37 deferrals in 8 days (40 are allowed), and a
- * delivery waits for a quarter of an outage too long.
+ * Waits grow by this share of the time already waited. So 8 days need 37 deferrals (40 are allowed), and after an
+ * outage a delivery waits up to a quarter of the outage longer.
  */
 const GROWTH = 1 / 4;
 
-/** A delivery to defer; `now` is monotonic. */
+/** The inputs for one deferral. */
 export interface Deferral {
-  /** Since it was first due, milliseconds; of a retry since its endpoint fails. */
+  /** Since the delivery was first due, milliseconds. For a retry: since its endpoint began to fail. */
   readonly ageMs: number;
-  /** See `leastWaitMs`. */
+  /** Shortest wait; see `leastWaitMs`. */
   readonly leastMs: number;
-  /** It was attempted before. */
+  /** Whether the delivery was attempted before. */
   readonly retried: boolean;
+  /** Monotonic milliseconds. */
   readonly now: number;
   /** Between 0 (inclusive) and 1. */
   readonly random: number;
 }
 
 /**
- * The shortest wait. It grows with each deferral, so that an unstable endpoint does not use up 40 deferrals within
- * hours. It is at most a quarter of the delivery's age.
+ * The shortest wait of a deferral, milliseconds. It grows with each deferral, so that an unstable endpoint does not
+ * use up 40 deferrals within hours. It is at most a quarter of the delivery's age, but at least `SOONEST_MS`.
  */
 export const leastWaitMs = (deferrals: number, ageMs: number): number =>
   Math.max(SOONEST_MS, Math.min(SOONEST_MS * (1 + GROWTH) ** deferrals, ageMs * GROWTH));
 
-/** A quarter of its age, once that exceeds a pause. It uses at most two tiers, because each costs a write. */
+/**
+ * A quarter of the delivery's age, or 0 while that is shorter than a pause. The wait uses at most two tiers, because
+ * each tier costs a write.
+ */
 function grownMs(ageMs: number, pauseMs: number): number {
   const wantedMs = ageMs * GROWTH;
   if (wantedMs < pauseMs) return 0;
@@ -41,8 +48,8 @@ function grownMs(ageMs: number, pauseMs: number): number {
 }
 
 /**
- * Milliseconds until a delivery to a failing endpoint is retried: at the next probe, plus a share of the pause before
- * it, which spreads a backlog. Retries come first and probe, because an endpoint may refuse every first attempt.
+ * Milliseconds until a delivery to a failing endpoint is retried: at the next probe, plus a share of the breaker's
+ * pause, which spreads a backlog. Retries come first and probe, because an endpoint may refuse every first attempt.
  */
 export function untilProbeMs(
   { breaker }: EndpointState,
@@ -57,7 +64,7 @@ export function untilProbeMs(
 
 /**
  * Milliseconds until a delivery to a busy endpoint is retried: at the endpoint's next free slot (GCRA, ITU-T I.371),
- * which spreads a backlog. Without a free slot within the horizon it comes at the horizon's end.
+ * which spreads a backlog. Without a free slot within the horizon, it is retried near the horizon's end.
  */
 export function untilSlotMs(
   endpoint: EndpointState,

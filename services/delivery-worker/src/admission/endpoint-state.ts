@@ -6,11 +6,11 @@ import { Breaker } from './breaker.js';
 import type { BreakerRules } from './breaker.js';
 
 /**
- * Attempts at once at a new endpoint, as TCP starts with ten segments (RFC 6928). That many wait for a timeout when
- * it hangs.
+ * Concurrent attempts at a new endpoint, as TCP starts with ten segments (RFC 6928). When the endpoint hangs, this
+ * many attempts run into their timeout.
  */
 export const INITIAL_LIMIT = 16;
-/** Weight of the newest value in a running mean (α of RFC 6298 §2): about the last eight count. */
+/** Weight of the newest value in a running mean (α of RFC 6298 §2). About the last eight values determine the mean. */
 const NEWEST = 1 / 8;
 
 export interface Clock {
@@ -25,43 +25,45 @@ export interface Clock {
 /** A delivery that waits in memory. */
 export interface Queued {
   readonly task: DeliveryTask;
+  /** The tick at which it was queued. */
   readonly sinceTick: number;
   readonly resolve: (verdict: Verdict) => void;
 }
 
-/** What one tenant uses of this worker, at all its endpoints. */
+/** What one tenant uses of this worker, over all its endpoints: attempts in flight (`busy`) and queued deliveries. */
 export interface TenantState {
   readonly tenantId: string;
   busy: number;
   queued: number;
-  /** Its endpoints with a queue, in turn. */
+  /** Its endpoints with queued deliveries, in round-robin order. */
   readonly queueing: Set<EndpointState>;
 }
 
-/** A target, and the attempts at once that its policy allows. */
+/** A target, and how many concurrent attempts its delivery policy allows. */
 export type EndpointTarget = SendTarget & { readonly maxConcurrency?: number | undefined };
 
-/** One endpoint (tenant, `ref` and URL) as this worker knows it. */
+/** The state of one endpoint (tenant, `ref` and URL) on this worker. */
 export class EndpointState {
   readonly ref: string;
   readonly tenant: TenantState;
   target: EndpointTarget;
   readonly queue = new Denque<Queued>();
   readonly breaker: Breaker;
-  /** Attempts under way. */
+  /** Attempts in flight. */
   busy = 0;
-  /** Attempts that may be under way; see `AttemptSemaphore`. */
+  /** How many attempts may be in flight; see `AttemptSemaphore`. */
   limit = INITIAL_LIMIT;
   /** Mean duration of recent successes, milliseconds; 0 without any. */
   meanMs = 0;
-  /** Tick of its last start or end; see `stalledMs`. */
+  /** Tick at which an attempt last started or ended; see `stalledMs`. */
   movedTick = 0;
-  /** The next free slot for a deferred delivery, monotonic milliseconds. */
+  /** When the next slot for a deferred delivery is free, monotonic milliseconds. */
   nextSlotAt = 0;
-  /** No other deferral begins a pause until then, monotonic milliseconds. */
+  /** End of the current pause, monotonic milliseconds. Only the deferral that begins a pause is logged. */
   pausedUntil = 0;
-  /** Unix milliseconds since when every attempt has failed. */
+  /** Since when every attempt has failed, Unix milliseconds; undefined for a healthy endpoint. */
   failingSince: number | undefined;
+  /** Status or error class of the last failed attempt. */
   lastFailure = '';
 
   constructor(ref: string, tenant: TenantState, target: EndpointTarget, breaker: BreakerRules) {
@@ -71,7 +73,7 @@ export class EndpointState {
     this.breaker = new Breaker(breaker);
   }
 
-  /** Returns true when the breaker closed by it. Then the limit and the given slots are reset. */
+  /** Registers a success. Returns true when it closed the breaker; then the limit and the assigned slots are reset. */
   succeeded(durationMs: number): boolean {
     const closes = this.breaker.isOpen;
     this.meanMs += (durationMs - this.meanMs) * (this.meanMs === 0 ? 1 : NEWEST);
@@ -84,7 +86,7 @@ export class EndpointState {
     return closes;
   }
 
-  /** Returns true when the breaker opened by it. */
+  /** Registers a failure. Returns true when it opened the breaker. */
   failed(label: string, probe: number | undefined, { now, unixNow }: Clock): boolean {
     this.failingSince ??= unixNow();
     this.lastFailure = label;
@@ -92,27 +94,27 @@ export class EndpointState {
   }
 }
 
-/** Permission for one attempt. Must be given back by `release` exactly once. */
+/** Permission for one attempt. Must be returned with `release` exactly once. */
 export interface Permit {
   readonly kind: 'permit';
   readonly endpoint: EndpointState;
-  /** The opening of the breaker that this attempt probes. */
+  /** The opening of the breaker that this attempt probes; undefined when it is no probe. */
   readonly probe: number | undefined;
 }
 
 /**
- * Why a delivery is deferred. `breaker`: its endpoint is failing. `busy`: its endpoint is slower than its deliveries.
- * `draining`: the worker stops, and the endpoint is not known to be fast. `throttled`: its tenant gets no new
- * connection now.
+ * Why a delivery is deferred. `breaker`: its endpoint is failing. `busy`: its endpoint is slower than its deliveries
+ * arrive. `draining`: the worker is shutting down, and the endpoint is not known to be fast. `throttled`: its tenant
+ * may open no new connection now.
  */
 export type DeferReason = 'breaker' | 'busy' | 'draining' | 'throttled';
 
 export interface Deferred {
   readonly kind: 'deferred';
   readonly reason: DeferReason;
-  /** From now, milliseconds. */
+  /** Milliseconds from now. */
   readonly waitMs: number;
-  /** The first deferral of a pause of its endpoint (30 s at most). Only this one is logged. */
+  /** Whether this deferral begins a pause of its endpoint (30 s at most). Only such a deferral is logged. */
   readonly beginsPause: boolean;
 }
 
@@ -121,23 +123,23 @@ export type Verdict = Permit | Deferred;
 /** How the attempt of a permit ended. */
 export type PermitEnd =
   | { readonly kind: 'succeeded'; readonly durationMs: number }
-  /** `label`: a status or an error class, for operators. */
+  /** `label`: the status or the error class, shown to operators. */
   | { readonly kind: 'failed'; readonly label: string }
   /** No attempt was made. */
   | { readonly kind: 'unmade' };
 
 /**
- * Endpoints that are remembered, about 25 MB. Beyond it the least recently used is forgotten, and an open breaker
- * costs ten attempts again.
+ * Most endpoints in memory, about 25 MB. Beyond it the least recently used is forgotten. If its breaker was open,
+ * ten failed attempts open it again.
  */
 const MAX_ENDPOINTS = 50_000;
-/** An endpoint without deliveries is forgotten after this time, milliseconds: six of the longest pauses. */
+/** An endpoint without deliveries is forgotten after this time, milliseconds: six times the longest pause. */
 const FORGOTTEN_AFTER_MS = 3_600_000;
 
 const isSame = (a: SendTarget, b: SendTarget): boolean =>
   a === b || (a.origin === b.origin && a.path === b.path);
 
-/** The endpoints by (tenant, ref). */
+/** The endpoint states by (tenant, ref). */
 export class EndpointTable {
   readonly #breaker: BreakerRules;
   readonly #endpoints: LRUCache<string, EndpointState>;
@@ -156,7 +158,7 @@ export class EndpointTable {
     return this.#endpoints.values();
   }
 
-  /** A changed URL is another endpoint, and starts anew. */
+  /** Returns the state of the task's endpoint. A changed URL is a new endpoint with a new state. */
   of({ tenantId, ref }: DeliveryTask, target: EndpointTarget): EndpointState {
     const key = `${tenantId}/${ref}`;
     const known = this.#endpoints.get(key);

@@ -2,24 +2,24 @@ import { isReturned } from '@webhooks/contracts';
 import type { DeliveryTask } from '@webhooks/contracts';
 import type { EndpointState, Queued, TenantState } from './endpoint-state.js';
 
-/** Longest wait in memory, milliseconds. A deferral takes a second and two writes. */
+/** Longest wait in memory, milliseconds. A deferral instead takes at least a second and two writes. */
 const SOJOURN_MS = 2_000;
-/** Longest wait while the queue is full, milliseconds. Even an overloaded worker starts 256 attempts in less. */
+/** Longest wait while the queue is full, milliseconds. Even an overloaded worker starts 256 attempts in less time. */
 const SHORT_MS = 150;
-/** Share of the queue for one endpoint, or one tenant, while others have deliveries in it. */
+/** Share of the queue that one endpoint or one tenant may use while others have queued deliveries. */
 const SHARE = 2 / 3;
 
 /**
  * The deliveries that wait in memory, with a queue for each endpoint. Bounded in time (sojourn, as in CoDel, RFC
- * 8289) and in number. Tenants take turns, then their endpoints (round robin, Nagle, RFC 970).
+ * 8289) and in number. Tenants are served round robin, and so are the endpoints of a tenant (Nagle, RFC 970).
  */
 export class WaitingQueue {
   readonly #limit: number;
-  /** Tenants with a queue, in turn. */
+  /** Tenants with queued deliveries, in round-robin order. */
   readonly #tenants = new Set<TenantState>();
   readonly #listeners: (() => void)[] = [];
   size = 0;
-  /** Deliveries of retry tiers in the queue; they get a third, so that they do not keep the live topics out. */
+  /** Deliveries of retry tiers in the queue. They may use a third of it, so that they do not block the live topics. */
   #returned = 0;
 
   constructor(limit: number) {
@@ -31,24 +31,25 @@ export class WaitingQueue {
     return this.size < this.#limit;
   }
 
-  /** `call` is called when `hasCapacity` may have changed. */
+  /** Calls `call` whenever `hasCapacity` may have changed. */
   onCapacity(call: () => void): void {
     this.#listeners.push(call);
   }
 
   /**
-   * Longest wait now, milliseconds. It shrinks as the queue fills, so the queue never stays full of slow endpoints.
+   * Longest wait at the current fill level, milliseconds. It shrinks as the queue fills, so the queue never stays
+   * full of deliveries to slow endpoints.
    */
   get deadlineMs(): number {
     return Math.max(SHORT_MS, this.#stallDeadlineMs);
   }
 
   /**
-   * Whether one more delivery may wait. `hasCapacity` already bounds those of the live topics; `busy` counts attempts
-   * at all endpoints.
+   * Whether one more delivery may be queued. `hasCapacity` already bounds deliveries of the live topics. `busy`:
+   * attempts in flight at all endpoints.
    *
-   * The shares of an endpoint and of a tenant are needed: without them the simulations "one endpoint that is sent
-   * more than it takes" and "one that brings 90 %" fail.
+   * The shares of an endpoint and of a tenant are needed. Without them two simulations fail: "one endpoint that is
+   * sent more than it takes" and "one that brings 90 %".
    */
   mayPush(endpoint: EndpointState, task: DeliveryTask, stalledMs: number, busy: number): boolean {
     if (
@@ -56,13 +57,13 @@ export class WaitingQueue {
       (isReturned(task) && this.#returned >= this.#limit * (1 - SHARE))
     )
       return false;
-    const isOverShare = (queued: number, ownBusy: number): boolean =>
-      queued > this.#limit * SHARE && queued + ownBusy < this.size + busy;
+    const isOverShare = (queued: number, inFlight: number): boolean =>
+      queued > this.#limit * SHARE && queued + inFlight < this.size + busy;
     const { queue, tenant } = endpoint;
     return !isOverShare(queue.length, endpoint.busy) && !isOverShare(tenant.queued, tenant.busy);
   }
 
-  /** Endpoints with a queue. */
+  /** Endpoints with queued deliveries. */
   *endpoints(): Iterable<EndpointState> {
     for (const { queueing } of [...this.#tenants]) yield* [...queueing];
   }
@@ -76,7 +77,10 @@ export class WaitingQueue {
     if (isReturned(queued.task)) this.#returned += 1;
   }
 
-  /** The next endpoint in turn that may start an attempt. It and its tenant go to the end of the line. */
+  /**
+   * Returns the next endpoint in turn that may start an attempt. Moves the endpoint and its tenant to the end of
+   * their turn order.
+   */
   next(mayStart: (endpoint: EndpointState) => boolean): EndpointState | undefined {
     for (const tenant of this.#tenants)
       for (const endpoint of tenant.queueing) {
@@ -90,7 +94,7 @@ export class WaitingQueue {
     return undefined;
   }
 
-  /** Takes the oldest delivery of this endpoint. */
+  /** Removes and returns the oldest delivery of this endpoint. */
   shift(endpoint: EndpointState): Queued | undefined {
     const queued = endpoint.queue.shift();
     if (queued === undefined) return undefined;
@@ -103,7 +107,7 @@ export class WaitingQueue {
     return queued;
   }
 
-  /** Must be called when deliveries may have left. */
+  /** Calls the listeners. Must be called when deliveries may have left the queue. */
   notify(): void {
     for (const call of this.#listeners) call();
   }
@@ -118,14 +122,16 @@ export class WaitingQueue {
 export const TICK_MS = 50;
 
 /**
- * How long an endpoint at its limit has neither started nor ended an attempt, milliseconds. It is 0 below the
- * shortest queue deadline, where chance dominates. It counts ticks, so a pause of our event loop counts as one tick.
+ * How long an endpoint at its limit has neither started nor ended an attempt, milliseconds. Values below the
+ * shortest queue deadline are returned as 0, because chance dominates there. Time is counted in ticks, so a pause of
+ * this process's event loop counts as one tick.
  *
- * Without it the simulation "an endpoint that hangs (twenty of thirty at once) delays the others for a moment" fails.
- * Queues of hanging endpoints would fill the memory until the attempts time out, and stop the live topics for 8 s.
+ * Without this check the simulation "an endpoint that hangs (twenty of thirty at once) delays the others for a
+ * moment" fails. Queues of hanging endpoints would fill the memory until their attempts time out, and block the live
+ * topics for 8 s.
  */
 export function stalledMs(endpoint: EndpointState, tick: number, limit: number): number {
   if (endpoint.busy < limit) return 0;
-  const stillMs = (tick - endpoint.movedTick) * TICK_MS;
-  return stillMs < SHORT_MS ? 0 : stillMs;
+  const ms = (tick - endpoint.movedTick) * TICK_MS;
+  return ms < SHORT_MS ? 0 : ms;
 }

@@ -9,14 +9,17 @@ import type { Configuration } from './configuration.js';
 
 interface Route {
   readonly enabled: Set<Configuration>;
-  /** The same sorted by `ref`, until one is added or removed. */
+  /** `enabled` sorted by `ref`; undefined after a change, until it is needed again. */
   sorted?: readonly Configuration[] | undefined;
 }
 
-/** All configurations by (tenant, ref), and the enabled ones by (tenant, event type), both in constant time. */
+/**
+ * All configurations by (tenant, ref), and the enabled ones by (tenant, event type). Both look-ups take constant
+ * time.
+ */
 export class ConfigurationTable extends RevisionTable<Configuration> {
-  /** Enabled ones that needed a missing key when they were read. */
-  readonly unopened = new Set<Configuration>();
+  /** Enabled configurations that lacked a decryption key when they were read. */
+  readonly lackingKeys = new Set<Configuration>();
   readonly #routes = new Map<string, Partial<Record<EventType, Route>>>();
 
   override apply(next: Configuration): boolean {
@@ -29,15 +32,18 @@ export class ConfigurationTable extends RevisionTable<Configuration> {
 
   #remove(previous: Configuration): void {
     this.#changedRoute(previous)?.delete(previous);
-    this.unopened.delete(previous);
+    this.lackingKeys.delete(previous);
   }
 
   #add(next: Configuration): void {
     this.#changedRoute(next)?.add(next);
-    if (next.missingKey(Date.now()) !== undefined) this.unopened.add(next);
+    if (next.missingKey(Date.now()) !== undefined) this.lackingKeys.add(next);
   }
 
-  /** The enabled configurations for such an event, sorted by `ref`. The array is never changed. */
+  /**
+   * Returns the tenant's enabled configurations for an event type, sorted by `ref`. The returned array is never
+   * changed.
+   */
   enabledFor(tenantId: string, eventType: EventType): readonly Configuration[] {
     const route = this.#routes.get(tenantId)?.[eventType];
     if (route === undefined) return [];
@@ -54,15 +60,15 @@ export class ConfigurationTable extends RevisionTable<Configuration> {
   }
 }
 
-/** The worker's cache of all configurations, and whether it is fresh. */
+/** The worker's cache of all configurations, and the reader that keeps it fresh. */
 export interface ConfigurationCache {
   readonly table: Pick<ConfigurationTable, 'find' | 'hasTenant' | 'enabledFor'>;
   readonly reader: Pick<TableReader, 'isFresh' | 'whenFresh' | 'catchUp'>;
 }
 
-const INCOMPLETE = 'webhooks.configurations lacks webhooks; config-api has to fill it';
+const INCOMPLETE = 'webhooks.configurations lacks webhooks; config-api must publish them';
 
-/** Resolves when the cache is complete, which is before the first record is handled. */
+/** Opens the cache. Resolves when it is complete; only then may records be handled. */
 export async function openConfigurationCache(
   kafka: Kafka,
   keyring: Keyring,
@@ -89,20 +95,20 @@ export async function openConfigurationCache(
   scope.health.readiness('webhooks', () => (isComplete() ? undefined : INCOMPLETE));
   const staleness = () => (reader.isFresh() ? undefined : 'the configuration cache is stale');
   scope.health.readiness('configurations', staleness, false);
-  const lacking = (): string | undefined => {
+  const missingKeys = (): string | undefined => {
     const now = Date.now();
-    const keys = new Set([...table.unopened].flatMap((one) => one.missingKey(now) ?? []));
+    const keys = new Set([...table.lackingKeys].flatMap((one) => one.missingKey(now) ?? []));
     return keys.size > 0 ? `SECRETS_KEYS lacks ${[...keys].join(', ')}` : undefined;
   };
-  scope.health.readiness('secrets', lacking, false);
+  scope.health.readiness('secrets', missingKeys, false);
   const help = 'Configurations known to this worker';
   addGauge(scope.registry, 'webhook_configurations', help, () => table.size);
   await reader.whenFresh();
   if (!isComplete()) scope.log.warn(INCOMPLETE);
   await reader.until(isComplete);
-  // Fresh means as partition leaders know, and a new leader may not know all acknowledged records yet. Records
-  // published before the mark may also come after it, from other partitions.
+  // Freshness is proved by partition leaders, and a new leader may not know all acknowledged records yet. Records
+  // published before the mark may also arrive after it, from other partitions.
   await reader.catchUp();
-  scope.log.info('keys of secrets', { keys: keyring.keys.map(({ id }) => id), fault: lacking() });
+  scope.log.info('keys of secrets', { keys: keyring.keys.map(({ id }) => id), fault: missingKeys() });
   return { table, reader };
 }

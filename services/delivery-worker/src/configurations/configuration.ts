@@ -24,13 +24,14 @@ import type { Logger } from '@webhooks/runtime';
 import type { EndpointTarget } from '../admission/endpoint-state.js';
 
 /**
- * Throws when no key opens a sealed value, or a delay or certificate is malformed. `key`: that of the configuration.
+ * Decrypts and parses a delivery policy. `key`: the key of the configuration's record. Throws when no key decrypts a
+ * sealed value, or when a delay or certificate is malformed.
  */
-function openTerms(policy: DeliveryPolicy, keyring: Keyring, key: string) {
-  const { timeoutMs, retryDelays, sealed, ...asTheyAre } = policy;
+function toPolicy(policy: DeliveryPolicy, keyring: Keyring, key: string) {
+  const { timeoutMs, retryDelays, sealed, ...plain } = policy;
   const { headers, clientCertificate: pair } = openPolicySecrets(keyring, sealed, key);
   return {
-    ...asTheyAre,
+    ...plain,
     timeoutMs: timeoutMs === undefined ? undefined : Math.min(timeoutMs, LONGEST_TIMEOUT_MS),
     delaysMs: retryDelays === undefined ? undefined : parseDelays(retryDelays.join(',')),
     headers,
@@ -38,22 +39,22 @@ function openTerms(policy: DeliveryPolicy, keyring: Keyring, key: string) {
   };
 }
 
-/** An endpoint's delivery policy, ready to apply. Undefined fields have the worker's default. */
-type EndpointTerms = ReturnType<typeof openTerms>;
+/** An endpoint's delivery policy, ready to apply. For an undefined field the worker's default applies. */
+type EndpointPolicy = ReturnType<typeof toPolicy>;
 
-/** One secret of a configuration, opened at its first use. */
-interface KeptSecret {
+/** One secret of a configuration: sealed until its first use, then prepared for signing. */
+interface LazySecret {
   secret: PreparedSecret | SealedSecret['sealed'];
   readonly expiresAt: number;
 }
 
-const keepSecret = ({ sealed, expiresAt }: SealedSecret): KeptSecret => ({
+const toLazySecret = ({ sealed, expiresAt }: SealedSecret): LazySecret => ({
   secret: sealed,
   expiresAt: expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt),
 });
 
-/** The target of a URL. The address behind it is checked on each connection. */
-function targetOf(endpointUrl: string, policy: DeliveryPolicy | EndpointTerms | undefined): EndpointTarget {
+/** Parses a URL into a target. The address behind its host name is checked on each connection. */
+function targetOf(endpointUrl: string, policy: DeliveryPolicy | EndpointPolicy | undefined): EndpointTarget {
   const { origin, pathname, search } = new URL(endpointUrl);
   return { origin, path: `${pathname}${search}`, maxConcurrency: policy?.maxConcurrency };
 }
@@ -67,34 +68,44 @@ export interface Configuration {
   readonly eventType: EventType | undefined;
   readonly applicationId: string | undefined;
   readonly enabled: boolean;
-  /** A newer version wrote it, and only `enabled` could be read. Its deliveries are deferred. */
+  /**
+   * Set when a newer version wrote the record, so that only its `enabled` could be read, or its URL is malformed.
+   * Its deliveries are deferred.
+   */
   readonly isUnreadable?: true;
-  /** Always the same object for one configuration. */
+  /** The same object on each access. */
   readonly target: EndpointTarget;
-  /** Undefined without a delivery policy. Throws when no key opens what is sealed in it. */
-  readonly terms: EndpointTerms | undefined;
-  /** When the endpoint's own client certificate ends. */
+  /** The delivery policy; undefined without one. Throws when no key decrypts its sealed values. */
+  readonly policy: EndpointPolicy | undefined;
+  /** When the client certificate of the delivery policy expires. */
   readonly certificateNotAfter?: UtcTime | undefined;
-  /** Secrets that sign at this moment, the newest first. Without any, deliveries are not signed. Throws when no key opens them. */
+  /**
+   * The secrets that sign at `now` (Unix milliseconds), newest first. Without any, deliveries are not signed. Throws
+   * when no key decrypts them.
+   */
   signingSecrets(now: number): readonly PreparedSecret[];
-  /** The id of a key that its deliveries need now and `SECRETS_KEYS` lacks. */
+  /**
+   * The id of a key that deliveries of this webhook need at `now` and that `SECRETS_KEYS` lacks; undefined when none
+   * is missing.
+   */
   missingKey(now: number): string | undefined;
 }
 
 /**
- * There may be a million configurations, and most never deliver from this worker. So each is one plain object without
+ * There may be a million configurations, and most are never used by this worker. So each is one plain object without
  * closures. URL, policy and secrets are parsed at their first use.
  */
 class LazyConfiguration implements Configuration {
   readonly tenantId: string;
   readonly ref: string;
   readonly revision: number;
-  readonly eventType: EventType;
+  /** Undefined only for an unreadable record. */
+  readonly eventType: EventType | undefined;
   readonly applicationId: string | undefined;
   readonly enabled: boolean;
   #endpoint: string | EndpointTarget;
-  #policy: DeliveryPolicy | EndpointTerms | undefined;
-  readonly #secrets: readonly KeptSecret[] | undefined;
+  #policy: DeliveryPolicy | EndpointPolicy | undefined;
+  readonly #secrets: readonly LazySecret[] | undefined;
   readonly #keyring: Keyring;
 
   constructor(record: ConfigurationRecord, keyring: Keyring) {
@@ -106,7 +117,7 @@ class LazyConfiguration implements Configuration {
     this.enabled = record.enabled;
     this.#endpoint = record.endpointUrl;
     this.#policy = record.policy;
-    this.#secrets = record.secrets?.length ? record.secrets.map(keepSecret) : undefined;
+    this.#secrets = record.secrets?.length ? record.secrets.map(toLazySecret) : undefined;
     this.#keyring = keyring;
   }
 
@@ -115,9 +126,9 @@ class LazyConfiguration implements Configuration {
     return this.#endpoint;
   }
 
-  get terms(): EndpointTerms | undefined {
+  get policy(): EndpointPolicy | undefined {
     if (this.#policy === undefined || 'delaysMs' in this.#policy) return this.#policy;
-    return (this.#policy = openTerms(this.#policy, this.#keyring, configurationKey(this.tenantId, this.ref)));
+    return (this.#policy = toPolicy(this.#policy, this.#keyring, configurationKey(this.tenantId, this.ref)));
   }
 
   get certificateNotAfter(): UtcTime | undefined {
@@ -125,7 +136,7 @@ class LazyConfiguration implements Configuration {
   }
 
   signingSecrets(now: number): readonly PreparedSecret[] {
-    return this.#secretsAt(now).map((kept) => this.#open(kept));
+    return this.#secretsAt(now).map((lazy) => this.#open(lazy));
   }
 
   missingKey(now: number): string | undefined {
@@ -136,21 +147,21 @@ class LazyConfiguration implements Configuration {
     return missingKey(this.#keyring, [policy, ...sealed]);
   }
 
-  /** An expired secret is never opened, because its key may be gone. */
-  #secretsAt(now: number): readonly KeptSecret[] {
+  /** Skips expired secrets: their keys may have been removed. */
+  #secretsAt(now: number): readonly LazySecret[] {
     return this.#secrets?.filter(({ expiresAt }) => now < expiresAt) ?? [];
   }
 
-  #open(kept: KeptSecret): PreparedSecret {
-    if (typeof kept.secret === 'string') {
+  #open(lazy: LazySecret): PreparedSecret {
+    if (typeof lazy.secret === 'string') {
       const owner = configurationKey(this.tenantId, this.ref);
-      kept.secret = prepareSecret(openSecret(this.#keyring, kept.secret, owner));
+      lazy.secret = prepareSecret(openSecret(this.#keyring, lazy.secret, owner));
     }
-    return kept.secret;
+    return lazy.secret;
   }
 }
 
-/** Its attempts throw, as with a secret that no key opens. So deliveries are deferred and no attempt is counted. */
+/** Its attempts throw, as with a secret that no key decrypts. So deliveries are deferred and no attempt is counted. */
 const toUnreadable = ({
   tenantId,
   ref,
@@ -161,18 +172,21 @@ const toUnreadable = ({
   ...{ tenantId, ref, revision, enabled, applicationId: undefined, isUnreadable: true },
   eventType: EVENT_TYPES.find((known) => known === eventType),
   target: { origin: 'https://unreadable.invalid', path: '/' },
-  ...{ terms: undefined, certificateNotAfter: undefined },
+  ...{ policy: undefined, certificateNotAfter: undefined },
   missingKey: () => undefined,
   signingSecrets: () => {
     throw new Error('the configuration record cannot be read; a newer worker can');
   },
 });
 
-/** A configuration whose URL is malformed is unreadable. */
+/** Converts a parsed record. A configuration whose URL is malformed is unreadable. */
 export const toConfiguration = (record: ConfigurationRecord, keyring: Keyring): Configuration =>
   URL.canParse(record.endpointUrl) ? new LazyConfiguration(record, keyring) : toUnreadable(record);
 
-/** Reads a record of the topic. One that cannot be read is logged, and its `enabled` still holds. */
+/**
+ * Reads a record of the topic. A record that cannot be read is logged, and only its `enabled` applies. Returns
+ * undefined for a null value, or when not even `enabled` could be read.
+ */
 export function readConfiguration(
   { key, value, partition, offset }: KafkaRecord,
   keyring: Keyring,
@@ -184,7 +198,7 @@ export function readConfiguration(
     ? toConfiguration(parsed.configuration, keyring)
     : parsed.known && toUnreadable(parsed.known);
   if (!configuration || configuration.isUnreadable) {
-    const reason = parsed.ok ? 'endpointUrl is no URL' : parsed.reason;
+    const reason = parsed.ok ? 'endpointUrl is not a URL' : parsed.reason;
     log.error('a configuration record cannot be read', { key: String(key ?? ''), partition, offset, reason });
   }
   return configuration;

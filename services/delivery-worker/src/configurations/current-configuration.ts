@@ -2,10 +2,13 @@ import type { DeliveryTask } from '@webhooks/contracts';
 import type { ConfigurationCache } from './configuration-cache.js';
 import type { Configuration } from './configuration.js';
 
-/** Why a delivery is not to be attempted any more. */
+/** Why a delivery is cancelled. */
 export type CancelReason = 'disabled' | 'event-type-changed' | 'application-changed';
 
-/** The configuration that an attempt follows now, or why there is no attempt. `unknown` is our own fault: webhooks are never deleted. */
+/**
+ * The configuration that applies to an attempt now, or why there is no attempt. `unknown` is a fault of this system:
+ * webhooks are never deleted.
+ */
 export type Current =
   | { readonly kind: 'active'; readonly configuration: Configuration }
   | { readonly kind: 'cancelled'; readonly reason: CancelReason }
@@ -13,7 +16,7 @@ export type Current =
 
 const cancelled = (reason: CancelReason): Current => ({ kind: 'cancelled', reason });
 
-function judge(task: DeliveryTask, configuration: Configuration): Current {
+function decideByConfiguration(task: DeliveryTask, configuration: Configuration): Current {
   if (!configuration.enabled) return cancelled('disabled');
   if (configuration.isUnreadable) return { kind: 'active', configuration };
   if (configuration.eventType !== task.eventType) return cancelled('event-type-changed');
@@ -27,7 +30,7 @@ const knows = (
 ): configuration is Configuration => configuration !== undefined && configuration.revision >= task.revision;
 
 /**
- * Reads the configuration in force, synchronously when the cache is fresh and knows it. Nothing may be awaited
+ * Returns the configuration in force, synchronously when the cache is fresh and has it. Nothing may be awaited
  * between this read and the attempt.
  */
 export function currentConfiguration(
@@ -35,19 +38,22 @@ export function currentConfiguration(
   { table, reader }: ConfigurationCache,
 ): Current | Promise<Current> {
   const configuration = table.find(task.tenantId, task.ref);
-  if (knows(configuration, task) && reader.isFresh()) return judge(task, configuration);
+  if (knows(configuration, task) && reader.isFresh()) return decideByConfiguration(task, configuration);
   return catchUp(task, { table, reader });
 }
 
-/** Whether this is the configuration in force, by a fresh cache. */
+/** Whether this is the configuration in force. False when the cache is not fresh. */
 export const isCurrent = (configuration: Configuration, { table, reader }: ConfigurationCache): boolean =>
   reader.isFresh() && table.find(configuration.tenantId, configuration.ref) === configuration;
 
-/** Waits until the cache holds everything published before, when the `ref` is unknown or older than the task says. */
+/**
+ * Catches up with the topic when the `ref` is unknown or older than the task's revision, then waits until the cache
+ * is fresh.
+ */
 async function catchUp(task: DeliveryTask, { table, reader }: ConfigurationCache): Promise<Current> {
   if (!knows(table.find(task.tenantId, task.ref), task)) await reader.catchUp();
-  // Freshness last: nothing is awaited behind it.
+  // Checked last, because nothing may be awaited after it.
   if (!reader.isFresh()) await reader.whenFresh();
   const configuration = table.find(task.tenantId, task.ref);
-  return configuration ? judge(task, configuration) : { kind: 'unknown' };
+  return configuration ? decideByConfiguration(task, configuration) : { kind: 'unknown' };
 }

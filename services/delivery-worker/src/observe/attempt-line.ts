@@ -2,17 +2,17 @@ import { causeOf, isReturned } from '@webhooks/contracts';
 import { createLogThrottle, errorFields } from '@webhooks/runtime';
 import type { Logger, Registry } from '@webhooks/runtime';
 import { createMeters } from './metrics.js';
-import { failureFields } from '../path/attempt.js';
+import { resultFields } from '../path/attempt.js';
 import type { AttemptOutcome } from '../path/attempt.js';
 import type { EventResult } from '../path/consume-event.js';
 import type { Settled } from '../path/settle.js';
 
 function outcomeFields(outcome: AttemptOutcome): Record<string, unknown> {
-  const failure = failureFields(outcome);
-  return { ...failure, cause: causeOf(failure), durationMs: Math.round(outcome.durationMs) };
+  const result = resultFields(outcome);
+  return { ...result, cause: causeOf(result), durationMs: Math.round(outcome.durationMs) };
 }
 
-/** Fields of the log line of one attempt: no body, no URL, no secret. */
+/** Fields of an attempt's log line. They contain no body, no URL and no secret. */
 function fieldsOf({ task, outcome, settlement }: Settled): Record<string, unknown> {
   const { eventId, deliveryId, tenantId, ref, eventType, attempt } = task;
   return {
@@ -25,8 +25,8 @@ function fieldsOf({ task, outcome, settlement }: Settled): Record<string, unknow
 }
 
 /**
- * From when the delay counts, Unix milliseconds: from the time in Kafka. A task that was deferred before its first
- * attempt has a later `dueAt`, so it counts from being read.
+ * The start of the measured delay, Unix milliseconds: the record's time in Kafka. A task that was deferred before
+ * its first attempt has a later `dueAt`, so its delay starts when the event was read.
  */
 const waitingSince = (task: Settled['task']): number => (isReturned(task) ? task.firstDueAt : task.dueAt);
 
@@ -36,20 +36,20 @@ function countedAs(result: EventResult): 'rejected' | 'unconfigured' | 'unmatche
   return result.deliveries === 0 ? 'unmatched' : 'fanned-out';
 }
 
-/** Logs a fault of observing. Thrown, it would make a settled delivery "not handled" and post it again. */
-const harmless =
+/** Logs a fault of `observe`. If it were thrown, a settled delivery would count as not handled and be posted again. */
+const logFaults =
   <T extends unknown[]>(log: Logger, observe: (...args: T) => void): ((...args: T) => void) =>
   (...args) => {
     try {
       observe(...args);
     } catch (error) {
-      log.error('something was not counted', errorFields(error));
+      log.error('a metric or log line of a delivery failed', errorFields(error));
     }
   };
 
 /**
- * Metrics and log lines of deliveries, made together so that they agree. None throws. Of successes and of admission's
- * deferrals, which can be millions, one in `sampleOf` is logged.
+ * Metrics and log lines of deliveries, made together so that they agree. None throws. Successes and deferrals by
+ * admission can be millions, so only one in `sampleOf` of them is logged.
  */
 export function createObservers(registry: Registry, log: Logger, sampleOf: number) {
   const meters = createMeters(registry);
@@ -68,12 +68,12 @@ export function createObservers(registry: Registry, log: Logger, sampleOf: numbe
     settlement.kind === 'delivered' || (settlement.kind === 'deferred' && settlement.reason !== 'fault');
   const isLogged = (settled: Settled): boolean => !isOrdinary(settled) || ordinary++ % sampleOf === 0;
   return {
-    settled: harmless(log, (settled: Settled) => {
+    settled: logFaults(log, (settled: Settled) => {
       observeAttempt(settled);
       meters.settled(settled.settlement);
       if (isLogged(settled)) log.info('attempt', fieldsOf(settled));
     }),
-    event: harmless(log, (result: EventResult) => {
+    event: logFaults(log, (result: EventResult) => {
       if ('rejected' in result)
         log.warn('a record of payments.events was rejected', { reason: result.rejected });
       if ('unconfiguredTenantId' in result)
@@ -83,7 +83,7 @@ export function createObservers(registry: Registry, log: Logger, sampleOf: numbe
         });
       meters.event(countedAs(result));
     }),
-    damaged: harmless(log, () => meters.damaged.inc()),
+    damaged: logFaults(log, () => meters.damaged.inc()),
   };
 }
 

@@ -1,7 +1,7 @@
 import { LONGEST_TIMEOUT_MS } from '@webhooks/contracts';
 import { addCounter, Histogram } from '@webhooks/runtime';
 import type { Registry } from '@webhooks/runtime';
-import { classOf } from '../path/attempt.js';
+import { outcomeClass } from '../path/attempt.js';
 import type { AttemptOutcome } from '../path/attempt.js';
 import { DEAD_REASONS } from '../path/decide.js';
 import type { Settlement } from '../path/decide.js';
@@ -22,14 +22,14 @@ export function createMeters(registry: Registry) {
   const duration = seconds('webhook_attempt_duration_seconds', 'Time of one attempt', SECONDS, 'outcome');
   const decisions = 'Decisions, by kind and reason';
   const settlements = addCounter(registry, 'webhook_settlements_total', decisions, 'kind', 'reason');
-  // Starts at 0, so that an alert sees the first increment.
+  // The series start at 0, so that an alert sees the first increment.
   for (const result of EVENT_RESULTS) events.inc({ result }, 0);
   for (const reason of DEAD_REASONS) settlements.inc({ kind: 'dead', reason }, 0);
   settlements.inc({ kind: 'deferred', reason: 'fault' }, 0);
   return {
     event: (result: (typeof EVENT_RESULTS)[number]) => events.inc({ result }),
     attempted: (outcome: AttemptOutcome): void => {
-      const labels = { outcome: classOf(outcome) };
+      const labels = { outcome: outcomeClass(outcome) };
       attempts.inc(labels);
       duration.observe(labels, outcome.durationMs / 1_000);
     },

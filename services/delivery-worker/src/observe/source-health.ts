@@ -5,7 +5,7 @@ import type { ServiceScope } from '@webhooks/runtime';
 
 export type Watched = Pick<Source, 'health' | 'missingTopics'>;
 
-/** Reports missing topics. Without a retry tier, retries cost more. */
+/** Reports missing topics. Without a retry tier, retries take more moves. */
 function watchTopics(sources: ReadonlyMap<string, Watched>, { health, registry }: ServiceScope): void {
   const missing = () => [...sources.values()].flatMap((source) => source.missingTopics());
   const fault = () => (missing().length > 0 ? `missing: ${missing().join(', ')}` : undefined);
@@ -30,7 +30,7 @@ const lateMs = ({ oldestAgeByTopic }: ReturnType<Source['health']>): number =>
     ...Object.entries(oldestAgeByTopic).map(([topic, ageMs]) => ageMs - (DELAYS_MS.get(topic) ?? 0)),
   );
 
-/** The gauges of all sources, by their names. */
+/** Creates the gauges of all sources, labelled with their names. */
 export function createSourceGauges(sources: ReadonlyMap<string, Watched>, scope: ServiceScope): void {
   watchTopics(sources, scope);
   const gauge = (name: string, help: string, read: (health: ReturnType<Source['health']>) => number): void =>

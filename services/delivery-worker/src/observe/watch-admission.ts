@@ -6,10 +6,11 @@ import type { ConfigurationCache } from '../configurations/configuration-cache.j
 
 type Endpoints = () => readonly EndpointState[];
 
+/** Most entries of each list on the page. */
 const MAX_LISTED = 1_000;
 
 function createGauges(admission: Admission, endpoints: Endpoints, { registry }: ServiceScope): void {
-  addGauge(registry, 'webhook_attempts_in_flight', 'Attempts under way', () => admission.stats().busy);
+  addGauge(registry, 'webhook_attempts_in_flight', 'Attempts in flight', () => admission.stats().busy);
   const queued = 'Deliveries that wait in memory for a slot of their endpoint';
   addGauge(registry, 'webhook_deliveries_queued', queued, () => admission.stats().queued);
   new Gauge({
@@ -24,7 +25,7 @@ function createGauges(admission: Admission, endpoints: Endpoints, { registry }: 
   });
 }
 
-/** Certificates of endpoints that had an attempt lately, sorted by expiry. */
+/** Client certificates of endpoints with recent attempts, sorted by expiry. */
 const certificatesOf = (endpoints: readonly EndpointState[], configurations: ConfigurationCache['table']) =>
   endpoints
     .flatMap(({ tenant: { tenantId }, ref }) => {
@@ -59,8 +60,8 @@ function renderUnhealthy(endpoints: readonly EndpointState[]) {
 }
 
 /**
- * The gauges of admission, and the page `/endpoints`: which endpoints fail, how and since when, and when client
- * certificates end. Disabled endpoints are left out.
+ * Registers the gauges of admission and the page `/endpoints`: which endpoints fail, why and since when, and when
+ * client certificates expire. Disabled endpoints are left out.
  */
 export function watchAdmission(
   admission: Admission,

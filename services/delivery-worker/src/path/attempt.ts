@@ -1,31 +1,33 @@
-import { renderBacenCallback, toComparedName } from '@webhooks/contracts';
+import { renderBacenCallback, normalizeHeaderName } from '@webhooks/contracts';
 import type { AttemptEntry, DeliveryTask } from '@webhooks/contracts';
 import { signStandardWebhooks, signVendor } from '@webhooks/outbound';
 import type { Sender, SendResult } from '@webhooks/outbound';
 import type { Configuration } from '../configurations/configuration.js';
 
-/** The outcome of an attempt. An endpoint's failure is a value; only our own failure is thrown. */
+/** The outcome of an attempt. A failure of the endpoint is a value; only a fault of this system is thrown. */
 export type AttemptOutcome = { readonly durationMs: number } & (
   | { readonly kind: 'accepted'; readonly status: number }
   | { readonly kind: 'refused'; readonly status: number; readonly retryAfter?: string }
   | { readonly kind: 'unreachable'; readonly error: string; readonly code: string }
+  /** The address check refused the target (`ADDRESS_DENIED`); nothing was sent. A 403 is `refused`. */
   | { readonly kind: 'forbidden'; readonly error: string }
 );
 
-/** The status, or the class of error. */
-export const failureOf = (outcome: AttemptOutcome): string =>
+/** The status (`200` for an accepted outcome), or the error class. */
+export const resultLabel = (outcome: AttemptOutcome): string =>
   'status' in outcome ? String(outcome.status) : outcome.error;
 
-/** The result of an attempt in its records, besides time and duration. */
-export const failureFields = (outcome: AttemptOutcome): Pick<AttemptEntry, 'status' | 'error' | 'code'> => {
+/** The fields for an attempt's result in logs and records, without time and duration. */
+export const resultFields = (outcome: AttemptOutcome): Pick<AttemptEntry, 'status' | 'error' | 'code'> => {
   if ('status' in outcome) return { status: outcome.status };
   return { error: outcome.error, ...('code' in outcome ? { code: outcome.code } : {}) };
 };
 
-/** `2xx` to `5xx`, or the class of error: a bounded set, for labels and operators. */
-export const classOf = (outcome: AttemptOutcome): string =>
+/** `2xx` to `5xx`, or the error class: a bounded set, fit for metric labels and log filters. */
+export const outcomeClass = (outcome: AttemptOutcome): string =>
   'status' in outcome ? `${Math.floor(outcome.status / 100)}xx` : outcome.error;
 
+/** Converts the sender's result: a 2xx is accepted, any other status is refused. */
 export function toOutcome(result: Exclude<SendResult, { kind: 'withdrawn' | 'throttled' }>): AttemptOutcome {
   const { durationMs } = result;
   if (result.kind === 'unreachable')
@@ -39,13 +41,13 @@ export function toOutcome(result: Exclude<SendResult, { kind: 'withdrawn' | 'thr
 export interface AttemptOptions {
   readonly sender: Pick<Sender, 'post'>;
   readonly userAgent: string;
-  /** `X-<Vendor>-Signature`. */
+  /** Name of the vendor's signature header: `X-<Vendor>-Signature`. */
   readonly vendorHeader: string;
 }
 
 /**
- * Headers of a notification as a flat list of names and values, with the event's `traceparent` (W3C Trace Context).
- * Signed only when the configuration has a secret.
+ * Returns the headers of a notification as a flat list of names and values, with the event's `traceparent` (W3C
+ * Trace Context). The notification is signed only when the configuration has a secret.
  */
 function headersOf(
   task: DeliveryTask,
@@ -76,18 +78,19 @@ function headersOf(
 }
 
 /**
- * Adds an endpoint's own headers, except those that we send. Registration refuses our names, but the vendor's name
- * may change.
+ * Adds an endpoint's custom headers, except reserved names. config-api rejects these names, but a later change of
+ * the vendor's name can make a stored one collide.
  */
-function addOwn(headers: string[], own: Readonly<Record<string, string>>): void {
-  const ours = new Set(headers.filter((_, index) => index % 2 === 0).map(toComparedName));
-  for (const [name, value] of Object.entries(own))
-    if (!ours.has(toComparedName(name))) headers.push(name, value);
+function addCustomHeaders(headers: string[], custom: Readonly<Record<string, string>>): void {
+  const reserved = new Set(headers.filter((_, index) => index % 2 === 0).map(normalizeHeaderName));
+  for (const [name, value] of Object.entries(custom))
+    if (!reserved.has(normalizeHeaderName(name))) headers.push(name, value);
 }
 
 /**
- * Signs and posts one notification. An endpoint's failure is a value. It throws or rejects for our own faults: no
- * key, a closed sender, an event that the format cannot express. `mayStart` is called once there is a connection.
+ * Signs and posts one notification. A failure of the endpoint is a value. Throws or rejects for a fault of this
+ * system: a missing key, a closed sender, an event that the format cannot express. `mayStart` is called when a
+ * connection is ready, right before the first byte; false withdraws the attempt.
  */
 export function attempt(
   task: DeliveryTask,
@@ -95,17 +98,17 @@ export function attempt(
   mayStart: () => boolean,
   options: AttemptOptions,
 ): Promise<SendResult> {
-  const { target, terms } = configuration;
-  const body = terms?.format === 'bacen' ? renderBacenCallback(task.body) : task.body;
+  const { target, policy } = configuration;
+  const body = policy?.format === 'bacen' ? renderBacenCallback(task.body) : task.body;
   const headers = headersOf(task, configuration, options, body);
-  if (terms?.headers !== undefined) addOwn(headers, terms.headers);
+  if (policy?.headers !== undefined) addCustomHeaders(headers, policy.headers);
   return options.sender.post({
     tenantId: task.tenantId,
     target,
     headers,
     body,
     mayStart,
-    timeoutMs: terms?.timeoutMs,
-    clientCertificate: terms?.clientCertificate,
+    timeoutMs: policy?.timeoutMs,
+    clientCertificate: policy?.clientCertificate,
   });
 }

@@ -17,7 +17,7 @@ interface ConsumeFanOutPorts extends Pick<ConsumeTaskPorts, 'publish' | 'damaged
   readonly turns: ReturnType<typeof createSliceTurns>;
 }
 
-/** Delivers the next slice of an event's webhooks, sorted by `ref`. The rest is published once these are settled. */
+/** Delivers the next slice of an event's webhooks, sorted by `ref`. Publishes the rest after the slice is settled. */
 async function deliverSlice(fanOut: FanOut, source: RecordOrigin, ports: ConsumeFanOutPorts): Promise<void> {
   const { tenantId, eventType, afterRef = '' } = fanOut;
   await ports.cache.reader.whenFresh();
@@ -41,19 +41,22 @@ export async function consumeFanOut(record: KafkaRecord, ports: ConsumeFanOutPor
   return ports.turns.take(task.tenantId, () => deliverSlice(task, originOf(record), ports));
 }
 
-/** Slices of a tenant at once: 128 deliveries. With 512, a burst delayed other tenants twice as long. */
+/** Concurrent slices of a tenant: 128 deliveries. With 512 deliveries, a burst delayed other tenants twice as long. */
 const SLICES_OF_TENANT = 4;
-/** Share of one tenant in all waiting fan-outs. */
+/** Share of all waiting fan-outs that one tenant may have. */
 const SHARE = 1 / 8;
 
-/** Runs slices of tenants side by side, a few of each tenant at once. `maxWaiting`: fan-outs that may wait. */
+/**
+ * Runs slices concurrently: at most `maxSlices` in total and `SLICES_OF_TENANT` for each tenant. `maxWaiting`:
+ * fan-outs that may wait.
+ */
 export function createSliceTurns(maxSlices: number, maxWaiting: number) {
   const all = pLimit(Math.max(1, Math.floor(maxSlices)));
   const limits = new LRUCache({ max: maxWaiting, memoMethod: () => pLimit(SLICES_OF_TENANT) });
   return {
     /** Whether the tenant's waiting fan-outs use up its share. */
     isOverShare: (tenantId: string): boolean => limits.memo(tenantId).pendingCount >= SHARE * maxWaiting,
-    /** Runs the work in its tenant's turn. */
+    /** Runs the work when its tenant's turn comes. */
     take: (tenantId: string, work: () => Promise<void>) => limits.memo(tenantId)(() => all(work)),
   };
 }

@@ -12,13 +12,16 @@ export interface ConsumeTaskPorts {
   readonly publish: PublishWithRetry;
   readonly deliver: (task: DeliveryTask, source: RecordOrigin) => Promise<Settlement['kind']>;
   readonly settled: SettledMemory;
-  /** Age at which a delivery ends, milliseconds. */
+  /** Maximum age of a delivery, milliseconds. */
   readonly maxAgeMs: number;
   /** Reports a record that cannot be read as a task. */
   readonly damaged: (record: KafkaRecord, reason: string) => void;
 }
 
-/** Keeps a damaged task for operators, with as much of its headers and bytes as the topic takes. */
+/**
+ * Publishes a damaged task to the dead letters, with as much of its headers and bytes as the topic accepts, and
+ * reports it.
+ */
 export async function publishDamaged(
   record: KafkaRecord,
   reason: string,
@@ -41,11 +44,11 @@ export async function publishDamaged(
   ports.damaged(record, reason);
 }
 
-/** First wait of a deferred record; later waits are a quarter of its age, about 35 in 8 days. */
+/** First wait of a deferred record, milliseconds. Later waits are a quarter of its age: about 35 in 8 days. */
 const FIRST_WAIT_MS = 60_000;
 
 /** Writes a record unchanged to a retry tier, with a new due time. */
-async function publishUnread(
+async function publishUnchanged(
   record: KafkaRecord,
   { dueAt, waitMs }: { readonly dueAt: number; readonly waitMs: number },
   publish: PublishWithRetry,
@@ -59,7 +62,7 @@ async function publishUnread(
   });
 }
 
-/** Defers a record unchanged. At its greatest age it is kept as damaged, with the reason. */
+/** Defers a record unchanged. At its maximum age the record goes to the dead letters as damaged, with the reason. */
 export async function deferRecord(
   record: KafkaRecord,
   reason: string,
@@ -69,10 +72,10 @@ export async function deferRecord(
   const limit = (headerNumber(record.headers, 'first-due-at') ?? 0) + ports.maxAgeMs;
   if (now >= limit) return publishDamaged(record, reason, ports);
   const waitMs = Math.max(FIRST_WAIT_MS, (now - (limit - ports.maxAgeMs)) / 4);
-  return publishUnread(record, { dueAt: Math.ceil(Math.min(now + waitMs, limit)), waitMs }, ports.publish);
+  return publishUnchanged(record, { dueAt: Math.ceil(Math.min(now + waitMs, limit)), waitMs }, ports.publish);
 }
 
-/** Whether a retry tier's record is a fan-out: a task names its delivery. */
+/** Whether the record is a fan-out. Only a task has a `delivery-id`. */
 const isFanOut = ({ headers }: KafkaRecord): boolean =>
   headers['delivery-id'] === undefined && headers['event-id'] !== undefined;
 
@@ -85,7 +88,7 @@ export async function consumeTask(record: KafkaRecord, ports: ConsumeTaskPorts):
       : { ok: false as const, reason: 'undecodable', isUnknown: false };
   if (!parsed.ok)
     return parsed.isUnknown
-      ? // A newer version wrote it, and a newer worker can read it.
+      ? // A newer version wrote the record, so only a newer worker can read it.
         deferRecord(record, parsed.reason, ports)
       : publishDamaged(record, parsed.reason, ports);
   const { task } = parsed;
@@ -94,25 +97,25 @@ export async function consumeTask(record: KafkaRecord, ports: ConsumeTaskPorts):
 
 interface MoveTaskPorts extends Pick<ConsumeTaskPorts, 'publish' | 'damaged'> {
   /**
-   * Longest rest of a task from now on, milliseconds. Without it, a task due in a hundred years would circulate until
-   * then.
+   * Longest remaining wait of a task, milliseconds. Without this bound, a task due in a hundred years would
+   * circulate until then.
    */
-  readonly maxRestMs: number;
+  readonly maxWaitMs: number;
 }
 
-/** Moves a record whose rest is longer than its tier to the largest tier that is not longer than the rest. */
+/** Moves a record to the largest tier that is not longer than its remaining wait. */
 export async function moveTask(
   record: KafkaRecord,
   remainingMs: number,
-  { maxRestMs, ...ports }: MoveTaskPorts,
+  { maxWaitMs, ...ports }: MoveTaskPorts,
 ): Promise<void> {
   const parsed = parseDeliveryTask(record.headers, record.value);
   if (!parsed.ok && (parsed.isUnknown || isFanOut(record))) {
-    const waitMs = Math.min(remainingMs, maxRestMs);
-    return publishUnread(record, { dueAt: Date.now() + waitMs, waitMs }, ports.publish);
+    const waitMs = Math.min(remainingMs, maxWaitMs);
+    return publishUnchanged(record, { dueAt: Date.now() + waitMs, waitMs }, ports.publish);
   }
   if (!parsed.ok) return publishDamaged(record, parsed.reason, ports);
   const { task } = parsed;
-  if (remainingMs <= maxRestMs) return publishWaiting(ports.publish, task, remainingMs);
-  return publishWaiting(ports.publish, { ...task, dueAt: Date.now() + maxRestMs }, maxRestMs);
+  if (remainingMs <= maxWaitMs) return publishWaiting(ports.publish, task, remainingMs);
+  return publishWaiting(ports.publish, { ...task, dueAt: Date.now() + maxWaitMs }, maxWaitMs);
 }

@@ -5,8 +5,8 @@ import type { AttemptOutcome } from './attempt.js';
 const MAX_SECONDS = 10 * 86_400;
 
 /**
- * The three forms of HTTP dates (RFC 9110 §5.6.7); the last one names no zone. `Date.parse` would also take `-1` and
- * `2030`.
+ * The three forms of HTTP dates (RFC 9110 §5.6.7); the third has no time zone. `Date.parse` alone would also accept
+ * `-1` and `2030`.
  */
 const HTTP_DATE =
   /^[A-Z][a-z]{2,8}, \d\d[ -][A-Z][a-z]{2}[ -]\d{2,4} [\d:]{8} GMT$|^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4}$/;
@@ -18,8 +18,9 @@ function parseHttpDate(text: string): number {
 }
 
 /**
- * The wait of a `Retry-After` in milliseconds (RFC 9110 §10.2.3): seconds or a date, at most 10 days. 0 when it is
- * unusable: empty, negative, a fraction or in the past. The sender gives at most 64 characters.
+ * Parses a `Retry-After` (RFC 9110 §10.2.3), seconds or a date, into a wait in milliseconds, at most 10 days.
+ * Returns 0 for an unusable value: empty, negative, fractional or in the past. The sender passes at most 64
+ * characters.
  */
 export function retryAfterMs(value: string | undefined, now: number): number {
   const text = value?.trim() ?? '';
@@ -27,30 +28,33 @@ export function retryAfterMs(value: string | undefined, now: number): number {
   return Math.min(Math.max(0, waitMs || 0), MAX_SECONDS * 1_000);
 }
 
-/** When a delivery is retried, and when it ends. All in milliseconds. */
+/** When a delivery is retried, and when it ends. */
 export interface RetrySchedule {
-  /** Waits before attempts 2, 3, …: one attempt more than delays. */
+  /** Waits before attempts 2, 3, …, milliseconds. There is one attempt more than there are delays. */
   readonly delaysMs: readonly number[];
-  /** Share of a delay by which it is spread, both ways: 0.2 means ±20 %. */
+  /** Random share added to or subtracted from a delay: 0.2 means ±20 %. */
   readonly jitter: number;
-  /** Age at which a delivery gets its last attempt, counted from when it was first due. */
+  /** Age at which a delivery gets its last attempt, milliseconds since it was first due. */
   readonly maxAgeMs: number;
-  /** Longest wait that an endpoint gets by `Retry-After`. */
+  /** Longest wait that a `Retry-After` can set, milliseconds. */
   readonly retryAfterMaxMs: number;
 }
 
-/** Attempts at 0, 5 s, 30 s, 2 m, 10 m, 30 m, 1 h, 2 h, 4 h, 8 h, 12 h, 24 h, 24 h after the one before. */
+/** The first attempt is made at once. This list has the waits before the following twelve. */
 export const DEFAULT_RETRY_DELAYS = '5s,30s,2m,10m,30m,1h,2h,4h,8h,12h,24h,24h';
 
 /** Why a delivery ends without a 2xx. */
 export const DEAD_REASONS = ['attempts-exhausted', 'expired', 'configuration-unknown'] as const;
 export type DeadReason = (typeof DEAD_REASONS)[number];
 
-/** What becomes of a delivery after an attempt, or instead of one. */
+/** What happens to a delivery after an attempt, or instead of one. */
 export type Settlement =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'retry'; readonly dueAt: number }
-  /** No attempt was made; the same one is made later. `fault`: by our own fault. The others: see `DeferReason`. */
+  /**
+   * No attempt was made; the attempt is made later. `fault`: by a fault of this system. For the other reasons see
+   * `DeferReason`.
+   */
   | {
       readonly kind: 'deferred';
       readonly dueAt: number;
@@ -61,7 +65,7 @@ export type Settlement =
   | { readonly kind: 'dead'; readonly reason: DeadReason }
   | { readonly kind: 'cancelled'; readonly reason: CancelReason };
 
-/** What the rules look at besides the outcome. Times are Unix milliseconds. */
+/** The inputs of the rules besides the outcome. Times are Unix milliseconds. */
 export interface Decision {
   /** Number of the attempt, from 1. */
   readonly attempt: number;
@@ -73,23 +77,23 @@ export interface Decision {
 }
 
 /**
- * Statuses with which `Retry-After` counts: the endpoint, or a proxy before it, is overloaded or away (RFC 6585, RFC
+ * Statuses whose `Retry-After` applies: the endpoint, or a proxy before it, is overloaded or down (RFC 6585, RFC
  * 9110).
  */
 const RETRY_AFTER_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** The planned wait with jitter, or the longer wait of `Retry-After`, up to the schedule's bound. */
+/** The planned wait with jitter, or the longer wait of `Retry-After`, up to the schedule's bound. Milliseconds. */
 function waitMs(outcome: AttemptOutcome, plannedMs: number, { now, schedule, random }: Decision): number {
   const spread = plannedMs * (1 + schedule.jitter * (2 * random - 1));
-  const counts = outcome.kind === 'refused' && RETRY_AFTER_STATUSES.has(outcome.status);
-  const requestedMs = counts ? retryAfterMs(outcome.retryAfter, now) : 0;
-  // Rounded up: a wait is never shorter than the plan less its jitter.
+  const applies = outcome.kind === 'refused' && RETRY_AFTER_STATUSES.has(outcome.status);
+  const requestedMs = applies ? retryAfterMs(outcome.retryAfter, now) : 0;
+  // Rounded up, so that a wait is never shorter than the planned delay minus its jitter.
   return Math.ceil(Math.max(spread, Math.min(requestedMs, schedule.retryAfterMaxMs)));
 }
 
 /**
- * The delivery rules, pure. A 2xx ends a delivery. Anything else is retried after the planned wait, until the
- * attempts are used up. At its greatest age a delivery gets one last attempt.
+ * The delivery rules, pure. A 2xx ends a delivery. After any other outcome it is retried after the planned wait,
+ * until the attempts are used up. At its maximum age a delivery gets one last attempt.
  */
 export function decide(outcome: AttemptOutcome, decision: Decision): Settlement {
   if (outcome.kind === 'accepted') return { kind: 'delivered' };
@@ -100,7 +104,7 @@ export function decide(outcome: AttemptOutcome, decision: Decision): Settlement 
   return { kind: 'retry', dueAt: Math.min(decision.now + waitMs(outcome, planned, decision), limit) };
 }
 
-/** The age at which a delivery gets its last attempt, Unix milliseconds. */
+/** When a delivery gets its last attempt, Unix milliseconds. */
 const limitOf = ({ firstDueAt, schedule }: Pick<Decision, 'firstDueAt' | 'schedule'>): number =>
   firstDueAt + schedule.maxAgeMs;
 
@@ -113,8 +117,9 @@ const MAX_FAULT_WAIT_MS = 1_800_000;
 const LAST_ATTEMPT_GRACE_MS = 86_400_000;
 
 /**
- * When an attempt that failed by our own fault is retried: after 30 s, doubling to 30 min. A delivery at its greatest
- * age is owed one attempt, so it gets a day more. Without a webhook to attempt it for, it gets none.
+ * When an attempt is retried that was not made because of a fault of this system: after 30 s, doubling up to 30 min.
+ * A delivery at its maximum age still gets its last attempt, so its deadline is extended by a day. With another
+ * `deadReason` there is no extension: its webhook is unknown.
  */
 export function deferAfterFault(
   deferralCount: number,
@@ -130,13 +135,16 @@ export function deferAfterFault(
   return { kind: 'deferred', reason: 'fault', dueAt: Math.min(dueAt, latest), isLogged: true };
 }
 
-/** When a deferred task is due: by its greatest age at the latest, for its last attempt; beyond it within 30 min. */
+/**
+ * When a deferred task is due: at its maximum age at the latest, for its last attempt. A task beyond that age is due
+ * within 30 min.
+ */
 export function defer(
   { waitMs, reason, beginsPause }: Omit<Deferred, 'kind'>,
   decision: Pick<Decision, 'firstDueAt' | 'now' | 'schedule'>,
 ): Settlement {
   const limit = limitOf(decision);
-  // The tenant's own endpoints use up its connections, so the delivery ends as after a fault of ours.
+  // The tenant's endpoints use up its handshakes, so its delivery also ends after the extension.
   if (reason === 'throttled' && decision.now >= limit + LAST_ATTEMPT_GRACE_MS)
     return { kind: 'dead', reason: 'expired' };
   const dueAt = Math.ceil(decision.now + waitMs);

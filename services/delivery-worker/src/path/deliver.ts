@@ -4,36 +4,36 @@ import type { Permit, PermitEnd } from '../admission/endpoint-state.js';
 import type { ConfigurationCache } from '../configurations/configuration-cache.js';
 import type { Configuration } from '../configurations/configuration.js';
 import { currentConfiguration, isCurrent } from '../configurations/current-configuration.js';
-import { attempt, failureOf, toOutcome } from './attempt.js';
+import { attempt, resultLabel, toOutcome } from './attempt.js';
 import type { AttemptOptions, AttemptOutcome } from './attempt.js';
 import { decide, defer, deferAfterFault, isLast } from './decide.js';
 import type { DeadReason, Decision, RetrySchedule, Settlement } from './decide.js';
 import { settle } from './settle.js';
 import type { SettlePorts, Settled } from './settle.js';
 
-/** What a delivery needs of the world. */
+/** What a delivery depends on. */
 export interface DeliverPorts extends AttemptOptions, SettlePorts {
   readonly cache: ConfigurationCache;
   readonly admission: Pick<Admission, 'admit' | 'release' | 'throttle'>;
   readonly schedule: RetrySchedule;
-  /** Logs why an attempt could not be made. Must not throw. */
+  /** Logs a fault of this system that prevented an attempt. Must not throw. */
   readonly onFault: (task: DeliveryTask, fault: unknown) => void;
-  /** Counts and logs what is settled. Must not throw: the task would be attempted again. */
+  /** Counts and logs a settled delivery. Must not throw: the task would be attempted again. */
   readonly observe: (settled: Settled) => void;
 }
 
 type Decided = Omit<Settled, 'task' | 'source'>;
 
-const unmade = (settlement: Settlement): Decided => ({ outcome: undefined, at: Date.now(), settlement });
+const noAttempt = (settlement: Settlement): Decided => ({ outcome: undefined, at: Date.now(), settlement });
 
-const UNKNOWN = new Error('webhooks.configurations does not hold this webhook');
+const UNKNOWN_WEBHOOK = new Error('webhooks.configurations lacks this webhook');
 
-const endOf = (outcome: AttemptOutcome): PermitEnd =>
+const toPermitEnd = (outcome: AttemptOutcome): PermitEnd =>
   outcome.kind === 'accepted'
     ? { kind: 'succeeded', durationMs: outcome.durationMs }
-    : { kind: 'failed', label: failureOf(outcome) };
+    : { kind: 'failed', label: resultLabel(outcome) };
 
-/** What the rules look at. `delaysMs`: the endpoint's own retry delays; default: the worker's. */
+/** The inputs of the delivery rules. `delaysMs`: the retry delays of the delivery policy; default: the worker's. */
 const decisionOf = (
   { firstDueAt, attempt }: DeliveryTask,
   { schedule }: DeliverPorts,
@@ -53,12 +53,13 @@ function afterFault(
   deadReason?: DeadReason,
 ): Decided {
   ports.onFault(task, fault);
-  return unmade(deferAfterFault(task.deferralCount, decisionOf(task, ports), deadReason));
+  return noAttempt(deferAfterFault(task.deferralCount, decisionOf(task, ports), deadReason));
 }
 
 /**
- * Makes the attempt and decides on its outcome. Undefined when the configuration changed before there was a connection.
- * A throw is our own fault and defers the task: "not handled" would post its neighbours again.
+ * Makes the attempt and decides on its outcome. Returns undefined when the configuration changed before a connection
+ * was ready. A fault defers only this task: if it were thrown, the record would not be handled, and all its
+ * deliveries would be posted again.
  */
 async function attemptOnce(
   permit: Permit,
@@ -73,13 +74,13 @@ async function attemptOnce(
     const result = await attempt(task, configuration, () => isCurrent(configuration, cache), ports);
     if (result.kind === 'withdrawn') return undefined;
     if (result.kind === 'throttled')
-      return unmade(defer(admission.throttle(permit, task), decisionOf(task, ports)));
+      return noAttempt(defer(admission.throttle(permit, task), decisionOf(task, ports)));
     const outcome = toOutcome(result);
-    end = endOf(outcome);
+    end = toPermitEnd(outcome);
     return {
       outcome,
       at,
-      settlement: decide(outcome, decisionOf(task, ports, configuration.terms?.delaysMs)),
+      settlement: decide(outcome, decisionOf(task, ports, configuration.policy?.delaysMs)),
     };
   } catch (fault) {
     return afterFault(task, fault, ports);
@@ -88,22 +89,28 @@ async function attemptOnce(
   }
 }
 
-/** Configuration → admission → attempt → decision. Starts again when the configuration changed before the first byte. */
+/**
+ * Configuration → admission → attempt → decision. Repeats these steps when the configuration changed before the
+ * first byte was sent.
+ */
 async function decideOn(task: DeliveryTask, ports: DeliverPorts): Promise<Decided> {
   for (;;) {
     const current = await currentConfiguration(task, ports.cache);
-    if (current.kind === 'cancelled') return unmade(current);
-    if (current.kind === 'unknown') return afterFault(task, UNKNOWN, ports, 'configuration-unknown');
+    if (current.kind === 'cancelled') return noAttempt(current);
+    if (current.kind === 'unknown') return afterFault(task, UNKNOWN_WEBHOOK, ports, 'configuration-unknown');
     const { configuration } = current;
     const last = isLast(decisionOf(task, ports));
     const verdict = await ports.admission.admit(task, configuration.target, last);
-    if (verdict.kind === 'deferred') return unmade(defer(verdict, decisionOf(task, ports)));
+    if (verdict.kind === 'deferred') return noAttempt(defer(verdict, decisionOf(task, ports)));
     const decided = await attemptOnce(verdict, configuration, task, ports);
     if (decided) return decided;
   }
 }
 
-/** Takes one delivery from its task to its settlement: first attempts, retries and redeliveries. Rejects when it is not handled. */
+/**
+ * Takes one delivery from its task to its settlement: first attempts, retries and redeliveries. Returns the kind of
+ * settlement. Rejects when the settlement could not be published.
+ */
 export async function deliver(
   task: DeliveryTask,
   source: RecordOrigin,

@@ -3,7 +3,7 @@ import type { DeliveryTask, FanOut, FanOutEntry } from '@webhooks/contracts';
 import type { Configuration } from '../configurations/configuration.js';
 import type { PublishWithRetry } from '../publish/publisher.js';
 
-/** Deliveries of one event that are made at once; events for more webhooks are delivered in slices of this size. */
+/** Deliveries in one slice of an event with many webhooks. */
 export const SLICE_TASKS = 32;
 
 function makeTask(fanOut: FanOut, { ref, revision, applicationId }: Configuration): DeliveryTask {
@@ -27,20 +27,24 @@ function makeTask(fanOut: FanOut, { ref, revision, applicationId }: Configuratio
   };
 }
 
-/** The first attempt for each configuration. They share the bytes of the body. */
+/** The tasks for the first attempt at each configuration. They share the bytes of the body. */
 export const makeTasks = (fanOut: FanOut, configurations: readonly Configuration[]): DeliveryTask[] =>
   configurations.map((configuration) => makeTask(fanOut, configuration));
 
-/** Leaves an event's deliveries, or the rest of them, to the readers of `webhooks.fan-outs`. */
+/** Publishes an event's deliveries, or the rest of them, to `webhooks.fan-outs`. */
 export const publishFanOut = (publish: PublishWithRetry, fanOut: FanOut): Promise<void> =>
   publish({ topic: TOPICS.fanOuts, key: fanOut.eventId, value: fanOut.body, headers: fanOutHeaders(fanOut) });
 
+/** The log entry of a fan-out. `isOpen`: deliveries are still to be made. */
 export const fanOutEntry = ({ tenantId, eventId }: FanOut, isOpen: boolean): FanOutEntry => ({
   kind: 'fan-out',
   ...{ tenantId, eventId, at: Date.now(), isOpen },
 });
 
-/** Waits for all, then throws the first fault. A record must not be handled again while a part of it runs. */
+/**
+ * Waits for all promises, then throws the first rejection. A record must not be handled again while part of its work
+ * is running.
+ */
 export async function settleAll(work: readonly Promise<unknown>[]): Promise<void> {
   const results = await Promise.allSettled(work);
   const failed = results.find((result) => result.status === 'rejected');

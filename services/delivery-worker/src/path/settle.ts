@@ -1,19 +1,19 @@
 import { TOPICS, appendAttempt, isReturned, taskHeaders, tierFor } from '@webhooks/contracts';
 import type { AttemptLogEntry, DeliveryTask, RecordOrigin } from '@webhooks/contracts';
-import { failureFields } from './attempt.js';
+import { resultFields } from './attempt.js';
 import type { AttemptOutcome } from './attempt.js';
 import type { Settlement } from './decide.js';
 import type { AttemptLog } from '../publish/attempt-log.js';
 import type { PublishWithRetry } from '../publish/publisher.js';
 
-/** A task with its decision. */
+/** A task with its outcome and settlement. */
 export interface Settled {
   readonly task: DeliveryTask;
-  /** The record that is handled. */
+  /** The record that carried the task. */
   readonly source: RecordOrigin;
   /** Undefined when no attempt was made. */
   readonly outcome: AttemptOutcome | undefined;
-  /** Start of the attempt, or moment of the decision; Unix milliseconds. */
+  /** Start of the attempt, or time of the decision without one; Unix milliseconds. */
   readonly at: number;
   readonly settlement: Settlement;
 }
@@ -23,7 +23,7 @@ export interface SettlePorts {
   readonly attemptLog: AttemptLog;
 }
 
-/** The task with the failure of this attempt: its class or status, and its history. */
+/** Returns the task with this attempt's failure: its error class or status, and its history. */
 function withFailure({ task, outcome, at }: Settled): DeliveryTask {
   if (!outcome) return task;
   const { durationMs } = outcome;
@@ -73,7 +73,7 @@ function publishDead(publish: PublishWithRetry, settled: Settled, reason: string
   });
 }
 
-/** Fields of every entry. */
+/** The fields that all entries share. */
 function baseEntry({ task, source, at }: Settled) {
   const { deliveryId, cycle, eventId, eventType, tenantId, ref, revision, attempt } = task;
   return { deliveryId, cycle, eventId, eventType, tenantId, ref, revision, attempt, at, source };
@@ -84,11 +84,14 @@ const attemptEntry = (settled: Settled, outcome: AttemptOutcome): AttemptLogEntr
   ...baseEntry(settled),
   result: outcome.kind === 'accepted' ? 'delivered' : 'failed',
   durationMs: outcome.durationMs,
-  ...failureFields(outcome),
+  ...resultFields(outcome),
   ...(settled.settlement.kind === 'retry' ? { nextAt: settled.settlement.dueAt } : {}),
 });
 
-/** Without an entry the log would still say `dead`, and a second job would send it again. */
+/**
+ * Whether this is the first settlement of a redelivery, which must be logged. Otherwise the log would still say
+ * `dead`, and a second job would send the delivery again.
+ */
 const beginsRedelivery = ({ task }: Settled): boolean => task.cycle !== '0' && !isReturned(task);
 
 function endEntry(settled: Settled): AttemptLogEntry | undefined {
@@ -121,8 +124,8 @@ async function publishSettlement(settled: Settled, publish: PublishWithRetry): P
 async function settleOther(settled: Settled, { publish, attemptLog }: SettlePorts): Promise<void> {
   const { outcome, settlement } = settled;
   const published = publishSettlement(settled, publish);
-  // A deferral has no attempt that could be lost, so its log entry need not wait. Both at once halve its time in the
-  // window.
+  // A deferral has no attempt to lose, so its log entry is written at the same time. That halves the time for which
+  // the record fills the window.
   if (settlement.kind !== 'deferred') await published;
   const end = endEntry(settled);
   await Promise.all([
@@ -134,11 +137,11 @@ async function settleOther(settled: Settled, { publish, attemptLog }: SettlePort
 
 /**
  * Makes a decision durable. First the retry or the dead letter is acknowledged, then the attempt is logged. So a
- * crash in between repeats and never loses. Resolves when everything is acknowledged.
+ * crash in between can repeat an attempt, but loses none. Resolves when everything is acknowledged.
  */
 export function settle(settled: Settled, ports: SettlePorts): Promise<void> {
   const { outcome, settlement } = settled;
-  // Most deliveries end with their first attempt; they share the promise of their pack.
+  // Most deliveries end with their first attempt. Those of one pack share one promise.
   return outcome && settlement.kind === 'delivered'
     ? ports.attemptLog.append(attemptEntry(settled, outcome))
     : settleOther(settled, ports);

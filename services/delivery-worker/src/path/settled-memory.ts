@@ -8,33 +8,32 @@ interface Run {
   readonly done: Promise<void>;
 }
 
-/** Marks an attempt that was made or ended: every copy of it is dropped. */
+/** Recorded for an attempt that was made or ended, so that every later copy is dropped. */
 const ENDED = Number.POSITIVE_INFINITY;
 
 /**
- * Remembers which attempts were settled lately. A crash can write a retry record twice, and both copies would go on.
- * A copy that was deferred less often than one that was settled is dropped.
+ * Remembers which attempts were settled recently. A crash can write a retry record twice, and both copies would be
+ * processed. A copy is dropped unless it was deferred more often than the settled one.
  */
 export class SettledMemory {
-  /** Attempt → its deferral count when it was settled. */
+  /** Deferral count at settlement, by attempt. */
   readonly #settled: LRUCache<string, number>;
   readonly #running = new Map<string, Run>();
 
-  /** `capacity`: settlements that are remembered. */
+  /** `capacity`: most settlements in memory. */
   constructor(capacity: number) {
     this.#settled = new LRUCache({ max: capacity });
   }
 
   /**
-   * Runs `work` unless this attempt was settled lately. A second copy at the same time shares the result of the
-   * first. One that was deferred more often is the successor, published before the first run ended; it waits for
-   * that.
+   * Runs `work` unless this attempt was settled recently. A concurrent copy shares the result of the first run. A
+   * copy that was deferred more often is the successor, published before the first run ended; it waits for that run.
    */
   async once(task: DeliveryTask, work: () => Promise<Settlement['kind']>): Promise<void> {
     const key = keyOf(task);
     for (let known = this.#running.get(key); known; known = this.#running.get(key)) {
       if (task.deferralCount <= known.deferralCount) return known.done;
-      await known.done.catch(() => undefined); // whoever began it gets the failure
+      await known.done.catch(() => undefined); // its first caller gets the rejection
     }
     if (task.deferralCount <= (this.#settled.get(key) ?? -1)) return;
     const done = this.#run(key, task, work);
@@ -57,8 +56,8 @@ export class SettledMemory {
 }
 
 /**
- * The origin distinguishes a copy from the same event accepted twice. A digest, because concatenated text keeps its
- * pieces: 200,000 of them in a heap snapshot.
+ * The origin distinguishes a copy from the same event accepted twice. The key is a digest, because a concatenated
+ * string keeps its parts in memory (200,000 parts in a heap snapshot).
  */
 const keyOf = ({ deliveryId, cycle, attempt, origin }: DeliveryTask): string =>
   hash(

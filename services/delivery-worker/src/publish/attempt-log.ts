@@ -8,7 +8,7 @@ interface Pack extends PromiseWithResolvers<undefined> {
   readonly timer: NodeJS.Timeout;
 }
 
-/** Rejects when the entries cannot be encoded, so that the process lives. */
+/** Async, so that an encoding fault becomes a rejection and does not end the process. */
 const publishPack = async (
   publish: PublishWithRetry,
   key: string,
@@ -16,8 +16,8 @@ const publishPack = async (
 ): Promise<void> => publish({ topic: TOPICS.attempts, key, value: encodeAttemptPack(entries) });
 
 /**
- * Collects entries for `lingerMs` (default 20), at most 256, and sends them as one record. So an attempt costs a
- * share of a message.
+ * Collects entries for `lingerMs` milliseconds (default 20), at most 256, and sends them as one record. So an
+ * attempt costs only a fraction of a record.
  */
 export function createAttemptLog(publish: PublishWithRetry, lingerMs = 20) {
   let open: Pack | undefined;
@@ -27,7 +27,7 @@ export function createAttemptLog(publish: PublishWithRetry, lingerMs = 20) {
     clearTimeout(pack.timer);
     open = undefined;
     packs += 1;
-    // A running number spreads the packs over the partitions, and identifies each pack.
+    // The number makes each key unique, which spreads the packs over the partitions.
     publishPack(publish, `${writer}-${packs}`, pack.entries).then(() => pack.resolve(undefined), pack.reject);
   };
   const openPack = (): Pack => {
@@ -36,7 +36,7 @@ export function createAttemptLog(publish: PublishWithRetry, lingerMs = 20) {
     return pack;
   };
   return {
-    /** Resolves when Kafka acknowledged the pack with this entry. */
+    /** Resolves when Kafka acknowledged the pack with this entry; rejects when the pack could not be published. */
     append: (entry: PackEntry): Promise<void> => {
       const pack = (open ??= openPack());
       pack.entries.push(entry);
@@ -46,5 +46,5 @@ export function createAttemptLog(publish: PublishWithRetry, lingerMs = 20) {
   };
 }
 
-/** Reports attempts to `webhooks.attempts`, in packs. */
+/** Publishes attempts to `webhooks.attempts`, in packs. */
 export type AttemptLog = ReturnType<typeof createAttemptLog>;

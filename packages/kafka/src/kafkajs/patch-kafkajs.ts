@@ -9,8 +9,9 @@ const THROTTLE_CHECK_MS = 10;
 const TIMEOUT_CHECK_MS = 1_000;
 
 /**
- * Arms a timer only while requests wait. kafkajs 2.2.4 arms one after each response, with a negative delay: about 900 wake-ups a second
- * for each idle socket (Node 24 warns `TimeoutNegativeWarning` and uses 1 ms).
+ * Starts a timer only while requests are pending. kafkajs 2.2.4 starts one after each response, with a negative
+ * delay. That is about 900 wake-ups a second for each idle socket (Node 24 warns `TimeoutNegativeWarning` and uses 1
+ * ms).
  */
 function scheduleCheckPendingRequests(this: RequestQueue): void {
   if (this.pending.length === 0 || this.throttleCheckTimeoutId !== null) return;
@@ -21,7 +22,7 @@ function scheduleCheckPendingRequests(this: RequestQueue): void {
   }, delayMs);
 }
 
-/** Looks for timed-out requests once a second. kafkajs looks ten times a second. */
+/** Checks for timed-out requests once a second. kafkajs checks ten times a second. */
 function scheduleRequestTimeoutCheck(this: RequestQueue): void {
   if (!this.enforceRequestTimeout) return;
   this.destroy();
@@ -38,34 +39,39 @@ function scheduleRequestTimeoutCheck(this: RequestQueue): void {
 
 const fulfillRequest = RequestQueue.prototype.fulfillRequest;
 
-/** Begins a new Map when no request is in flight. The old one would keep each request and its bytes until the next full collection. */
-function fulfillAndForget(this: RequestQueue, response: unknown): void {
+/**
+ * Creates a new Map when no request is in flight. The old one would keep each request and its bytes in memory until
+ * the next full garbage collection.
+ */
+function fulfillAndRelease(this: RequestQueue, response: unknown): void {
   fulfillRequest.call(this, response);
   if (this.inflight.size === 0) this.inflight = new Map();
 }
 
 const connecting = new WeakMap<Connection, Promise<boolean>>();
-const connectAnew = Connection.prototype.connect;
+const originalConnect = Connection.prototype.connect;
 const processData = Connection.prototype.processData;
 
 /**
- * Connects once for all requests that find the connection lost: kafkajs would open a socket for each and forget the first. It also drops
- * an unfinished response of the old connection. kafkajs would read the next connection's bytes behind it, and understand no response again.
+ * Connects once for all requests that find the connection lost: kafkajs would open a socket for each and forget the
+ * first. It also drops an incomplete response of the old connection. Otherwise kafkajs would append the new
+ * connection's bytes to it, and could parse no response any more.
  */
 function connect(this: Connection): Promise<boolean> {
   let attempt = connecting.get(this);
   if (attempt === undefined) {
     // A response begins with its size, an int32.
     if (!this.isConnected()) Object.assign(this, { chunks: [], bytesBuffered: 0, bytesNeeded: 4 });
-    attempt = connectAnew.call(this).finally(() => connecting.delete(this));
+    attempt = originalConnect.call(this).finally(() => connecting.delete(this));
     connecting.set(this, attempt);
   }
   return attempt;
 }
 
 /**
- * Closes a socket whose bytes are no response. kafkajs would throw in the socket's event, which ends the process. It also drops the empty
- * rest behind a response, a view that would keep the response in memory until the next one.
+ * Closes a socket whose bytes cannot be parsed as a response. kafkajs would throw in the socket's event, which ends
+ * the process. It also drops the empty view that remains after a response, because the view would keep the response
+ * in memory until the next one.
  */
 function processResponses(this: Connection, bytes: Buffer): void {
   try {
@@ -84,8 +90,8 @@ const WITHOUT_LEADER = new Set([5, 9]);
 const UNKNOWN_TOPIC = 3;
 
 /**
- * Parses the metadata of topics without the errors of single ones. A partition without a leader keeps the leader -1, and a deleted topic
- * is left out. kafkajs would throw for all topics of the request.
+ * Parses metadata without failing for a single topic. A partition without a leader keeps the leader -1, and a
+ * deleted topic is left out. kafkajs would throw for all topics of the request.
  */
 function parseAllMetadata(decoded: MetadataResponse): Promise<MetadataResponse> {
   for (const partition of decoded.topicMetadata.flatMap(({ partitionMetadata }) => partitionMetadata)) {
@@ -99,8 +105,8 @@ function parseAllMetadata(decoded: MetadataResponse): Promise<MetadataResponse> 
 
 const installed = createRequire(import.meta.url)('kafkajs/package.json') as { readonly version: string };
 
-/** Applies the overrides, once and only to the version they were written for. */
-export function tameKafkajs(version = installed.version): void {
+/** Applies the overrides to kafkajs. Throws for any other version than the one they were written for. */
+export function patchKafkajs(version = installed.version): void {
   if (version !== VERSION) {
     throw new Error(
       `packages/kafka is written for kafkajs ${VERSION}, found ${version}: read its request queue, cluster and consumer group again before raising the version`,
@@ -111,5 +117,5 @@ export function tameKafkajs(version = installed.version): void {
   Connection.prototype.processData = processResponses;
   RequestQueue.prototype.scheduleCheckPendingRequests = scheduleCheckPendingRequests;
   RequestQueue.prototype.scheduleRequestTimeoutCheck = scheduleRequestTimeoutCheck;
-  RequestQueue.prototype.fulfillRequest = fulfillAndForget;
+  RequestQueue.prototype.fulfillRequest = fulfillAndRelease;
 }

@@ -5,7 +5,7 @@ import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import type { QueuedRequest } from 'kafkajs/src/network/requestQueue/index.js';
 import metadata from 'kafkajs/src/protocol/requests/metadata/v6/response.js';
 import { openSink, openTableReader } from '../../src/index.js';
-import { tameKafkajs } from '../../src/kafkajs/tame-kafkajs.js';
+import { patchKafkajs } from '../../src/kafkajs/patch-kafkajs.js';
 import { closeAll, newTopic, sharedKafka } from '../support/cluster.js';
 
 // Error codes of the protocol guide.
@@ -15,14 +15,14 @@ const TOPIC_AUTHORIZATION_FAILED = 29;
 
 afterAll(closeAll);
 
-describe('kafkajs, tamed', () => {
+describe('kafkajs, patched', () => {
   it('refuses any other version than the one whose source was read', () => {
-    expect(() => tameKafkajs('2.2.5')).toThrow(/written for kafkajs 2\.2\.4, found 2\.2\.5/);
-    expect(() => tameKafkajs()).not.toThrow();
+    expect(() => patchKafkajs('2.2.5')).toThrow(/written for kafkajs 2\.2\.4, found 2\.2\.5/);
+    expect(() => patchKafkajs()).not.toThrow();
   });
 
   it('[a Map keeps what was in it until the next full collection] begins a new one when no request is in flight', () => {
-    tameKafkajs();
+    patchKafkajs();
     const queue = new RequestQueue({ logger: { debug: () => undefined }, maxInFlightRequests: null });
     const completed = jest.fn();
     const request = { completed } as unknown as QueuedRequest;
@@ -36,7 +36,7 @@ describe('kafkajs, tamed', () => {
   });
 
   it('[the metadata of all topics is refused for one partition without a leader] takes what is known of the others', async () => {
-    tameKafkajs();
+    patchKafkajs();
     const ofTopic = (topicErrorCode: number, partitionErrorCode: number) => ({
       topicMetadata: [
         { topicErrorCode, partitionMetadata: [{ partitionErrorCode }, { partitionErrorCode: 0 }] },
