@@ -1,5 +1,5 @@
 import { AppError, invalidRequest, scopeChallenge } from '@webhooks/http-api';
-import type { ApiReply, ApiRequest, Shares, TenantLimiter } from '@webhooks/http-api';
+import type { ApiReply, ApiRequest, SharedBudget, TenantLimiter } from '@webhooks/http-api';
 import { PENDING_RECORD_BYTES } from '@webhooks/kafka';
 import { ANY_TENANT, acceptEvent } from './accept-event.js';
 import type { EventResult, PublishEvent } from './accept-event.js';
@@ -26,7 +26,7 @@ export interface PostPorts {
   readonly publish: PublishEvent;
   readonly tenantEvents: TenantLimiter;
   /** Bytes of events that wait for Kafka. */
-  readonly pending: Shares;
+  readonly pending: SharedBudget;
 }
 
 /** One event: 202, or its fault as a problem. */
@@ -106,8 +106,8 @@ function begin(request: ApiRequest, { publish, tenantEvents, pending }: PostPort
  */
 export async function postEvents(request: ApiRequest, ports: PostPorts): Promise<ApiReply> {
   const { batch, lines, results: accepting, held } = begin(request, ports);
-  const giveBack = (): void => ports.pending.give(request.identity, held);
-  const results = await Promise.all(accepting).finally(giveBack);
+  const release = (): void => ports.pending.release(request.identity, held);
+  const results = await Promise.all(accepting).finally(release);
   const [only] = results;
   return !batch && only ? replyToOne(only) : replyToBatch(results, lines);
 }
