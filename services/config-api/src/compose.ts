@@ -25,7 +25,9 @@ import { readWebhookInput } from './webhooks/webhook-input.js';
 
 /** Deadline of one try to create the topics. The next try continues. Closing waits for the current one. */
 const TOPICS_MS = 5_000;
-/** Pause between two sweeps. Also the deadline of writing notes: notes that take longer are written in the next batch. */
+/**
+ * Pause between two sweeps. Also the deadline of writing notes: notes that take longer are written in the next batch.
+ */
 const SWEEP_EVERY_MS = 1_000;
 /** Deadline of the database statements of one sweep. */
 const SWEEP_MS = 10_000;

@@ -80,7 +80,7 @@ export const CONFIGURATION_RECORD_SCHEMA = {
     'updatedAt',
   ],
   properties: {
-    // A later version keeps the known fields, so a worker that is one version behind can read it.
+    // A later version does not change the known fields, so a worker that is one version behind can read the record.
     v: { type: 'integer', minimum: 1 },
     tenantId: { type: 'string', pattern: PATTERNS.tenantId },
     ref: { type: 'string', pattern: PATTERNS.ref },

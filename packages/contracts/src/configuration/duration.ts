@@ -1,6 +1,8 @@
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Parses a duration such as `500ms`, `5s`, `2m`, `12h` or `8d`. Returns milliseconds. Throws with the expected form. */
+/**
+ * Parses a duration such as `500ms`, `5s`, `2m`, `12h` or `8d`. Returns milliseconds. Throws with the expected form.
+ */
 export function parseDuration(text: string): number {
   const [, amount, unit] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text.trim()) ?? [];
   const factor = UNITS[unit ?? ''];

@@ -92,7 +92,10 @@ export const eventSchema = (eventType: EventType) => ({
   },
 });
 
-/** Returns the JSON Schema of an event that is posted to `ingest`: as `eventSchema`, with `id` and `tenantId` optional. */
+/**
+ * Returns the JSON Schema of an event that is posted to `ingest`: as `eventSchema`, with `id` and `tenantId`
+ * optional.
+ */
 export const postedEventSchema = (eventType: EventType) => ({
   ...eventSchema(eventType),
   required: ['eventType', 'occurredAt', 'data'],

@@ -36,7 +36,10 @@ const tenant = new RegExp(PATTERNS.tenantId, 'u');
 export const isTenantId = (value: unknown): value is string =>
   typeof value === 'string' && tenant.test(value);
 
-/** One fault of an input. `property`: a JSON path such as `data.amount`, empty for the whole. The value is not repeated. */
+/**
+ * One fault of an input. `property`: a JSON path such as `data.amount`, empty for the whole. The value is not
+ * repeated.
+ */
 export interface Violation {
   readonly property: string;
   readonly reason: string;
@@ -53,7 +56,9 @@ export type Check<T> = (
 export const MAX_VIOLATIONS = 20;
 const utcTime = new RegExp(PATTERNS.utcTime, 'u');
 
-/** Whether a text is an RFC 3339 time in UTC, with a day that exists: `2026-02-30` matches the pattern, but is no day. */
+/**
+ * Whether a text is an RFC 3339 time in UTC, with a day that exists: `2026-02-30` matches the pattern, but is no day.
+ */
 export function isUtcTime(value: string): boolean {
   if (!utcTime.test(value)) return false;
   const day = Number(value.slice(8, 10));

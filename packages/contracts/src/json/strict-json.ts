@@ -119,7 +119,7 @@ const refuseUnclean = (value: unknown): StrictJson =>
  * names, and NUL or lone surrogates in strings. Refuses more than `maxDepth` levels (default 32) or `maxValues` values
  * (default: no bound).
  *
- * Repeated names are found by counting. The text holds one `:` outside strings for each member, and a parser keeps one of
+ * Repeated names are found by counting. The text has one `:` outside strings for each member, and a parser keeps one of
  * each name. A difference means that a member was dropped.
  */
 export function parseStrictJson(

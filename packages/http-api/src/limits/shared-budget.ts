@@ -70,7 +70,9 @@ const refuseBody = (tenantId?: string): AppError =>
 export function createBodyBudget(totalBytes: number, uncountedScope?: string) {
   const budget = new SharedBudget({ total: totalBytes, uncountedScope, refuse: refuseBody });
   return {
-    /** Opens the account of one body. Throws 503 when its declared length exceeds the free bytes. Takes no bytes yet. */
+    /**
+     * Opens the account of one body. Throws 503 when its declared length exceeds the free bytes. Takes no bytes yet.
+     */
     open: (caller: Caller, declaredBytes: number) => {
       if (declaredBytes > budget.free) throw refuseBody();
       let held = 0;
@@ -98,7 +100,9 @@ const refuseRequest = (tenantId?: string): AppError =>
 /** Bounds the requests under way in one instance, and with them the load on the database and Kafka. */
 export function createConcurrencyLimiter(limits: Omit<SharedBudgetOptions, 'refuse'>) {
   const budget = new SharedBudget({ ...limits, refuse: refuseRequest });
-  /** Admits a request. Call the returned function once when it has ended. Throws 429 with `Retry-After` at the limit. */
+  /**
+   * Admits a request. Call the returned function once when it has ended. Throws 429 with `Retry-After` at the limit.
+   */
   const enter = (caller: Caller): (() => void) => {
     budget.take(caller, 1);
     return () => budget.release(caller, 1);

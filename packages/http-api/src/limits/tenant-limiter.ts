@@ -50,7 +50,10 @@ export function createTenantLimiter(options: TenantLimiterOptions) {
   const burstMs = limit.burst * eachMs;
   const fullAt = new LRUCache<string, number>({ max: REMEMBERED_TENANTS });
 
-  /** Returns the time at which the bucket is full again if `count` units are taken now. Throws 429 when fewer are left. */
+  /**
+   * Returns the time at which the bucket is full again if `count` units are taken now. Throws 429 when fewer are
+   * left.
+   */
   const fullAfter = (tenantId: string, count: number): number => {
     const at = now();
     const after = Math.max(fullAt.get(tenantId) ?? at, at) + count * eachMs;

@@ -7,7 +7,10 @@ export interface AppErrorOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Further members of the problem, such as the `ref` of a conflict. */
   readonly members?: Readonly<Record<string, unknown>>;
-  /** Set when the request was refused for a limit or for capacity. Such refusals are counted, and logged at most once in 10 s. */
+  /**
+   * Set when the request was refused for a limit or for capacity. Such refusals are counted, and logged at most once
+   * in 10 s.
+   */
   readonly shed?: Shed;
   readonly cause?: unknown;
 }

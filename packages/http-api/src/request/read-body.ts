@@ -52,7 +52,9 @@ export function refuseBody({ method, headers }: IncomingMessage): void {
 const FREE_CHUNKS = 1_000;
 const MIN_CHUNK_BYTES = 512;
 
-/** The connection ended before the body was complete. There is no caller to respond to, and the service has no fault. */
+/**
+ * The connection ended before the body was complete. There is no caller to respond to, and the service has no fault.
+ */
 export class CallerGone extends Error {
   constructor(cause: unknown) {
     super('the caller hung up before the end of its body', { cause });
@@ -134,7 +136,9 @@ export function mediaTypeOf(request: ApiRequest): string | undefined {
 export const jsonFault = ({ fault, at }: Extract<StrictJson, { ok: false }>): string =>
   at === undefined ? FAULTS[fault] : `${FAULTS[fault]}; the fault is at ${at}`;
 
-/** Most JSON values of one body: 1,000 events of 64 values, twice as many as an event has. Each value costs CPU time. */
+/**
+ * Most JSON values of one body: 1,000 events of 64 values, twice as many as an event has. Each value costs CPU time.
+ */
 export const MAX_BODY_VALUES = 64_000;
 
 /** Parses JSON strictly. Throws 422 with the fault. */

@@ -12,7 +12,10 @@ export function originForm(target: string): string {
   return rest.startsWith('?') ? `/${rest}` : rest;
 }
 
-/** The service of each path of the one public address; the first match wins. A test compares nginx.conf with this table. */
+/**
+ * The service of each path of the one public address; the first match wins. A test compares nginx.conf with this
+ * table.
+ */
 const OWNERS: readonly (readonly [pattern: RegExp, service: string])[] = [
   [/^\/integration\/v1\/events$/, 'ingest'],
   [/^\/integration\/v1\/(pix|notifications|webhooks\/(re)?deliveries)(\/|$)/, 'query-api'],

@@ -47,7 +47,10 @@ export function readApiSettings(settings: SettingsReader, defaults: ApiDefaults)
     maxConnections: settings.integer('MAX_CONNECTIONS', 10_000, { min: 1 }),
     maxConnectionsPerAddress: settings.integer('MAX_CONNECTIONS_PER_ADDRESS', 1_000, { min: 1 }),
     keepAliveMs: settings.integer('KEEP_ALIVE_MS', IDLE_MS, { min: 1, max: MAX_TIME_MS }),
-    /** How long a service that shuts down, and is not ready, still serves requests. Meanwhile proxies find another one. */
+    /**
+     * How long a service that shuts down, and is not ready, still serves requests. Meanwhile proxies find another
+     * one.
+     */
     shutdownDelayMs: settings.integer('SHUTDOWN_DELAY_MS', SHUTDOWN_DELAY_MS, { max: MAX_TIME_MS }),
     proxies: settings.parsed('PROXY_CIDRS', '', parseBlocks) ?? new BlockList(),
     issuer,
@@ -58,7 +61,10 @@ export function readApiSettings(settings: SettingsReader, defaults: ApiDefaults)
       min: 60,
       max: 31_536_000,
     }),
-    /** Bytes of the bodies of all open requests. The minimum lets one tenant alone (half) send the largest body (1 MiB). */
+    /**
+     * Bytes of the bodies of all open requests. The minimum lets one tenant alone (half) send the largest body (1
+     * MiB).
+     */
     maxOpenBodyBytes: settings.integer('MAX_OPEN_BODY_BYTES', 64 * 1_048_576, { min: 2 * 1_048_576 }),
     /** Requests under way at the same time. One tenant alone gets half. */
     maxOpenRequests: settings.integer('MAX_OPEN_REQUESTS', defaults.maxOpenRequests, {

@@ -53,8 +53,8 @@ const createMeters = (registry: Registry) => ({
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 function requestIdOf({ headers }: Request): string {
-  const given = headers['x-request-id'];
-  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+  const sent = headers['x-request-id'];
+  return typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : randomUUID();
 }
 
 /** Joins the values of a repeated header. */

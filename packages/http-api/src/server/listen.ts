@@ -14,7 +14,9 @@ export interface ListenOptions {
   readonly maxConnectionsPerAddress?: number;
   /** Addresses without the limit per address, such as the operator's proxies; default: none. */
   readonly proxies?: BlockList;
-  /** How long an idle connection waits for a next request, in milliseconds; default 65,000. It closes up to 1 s later. */
+  /**
+   * How long an idle connection waits for a next request, in milliseconds; default 65,000. It closes up to 1 s later.
+   */
   readonly keepAliveMs?: number;
 }
 
@@ -26,7 +28,10 @@ export const IDLE_MS = 65_000;
 
 /** How often Node checks the deadlines of headers and bodies. A deadline is exceeded by at most this time. */
 const CHECK_MS = 1_000;
-/** Most requests of one connection without a response. All requests of one read are handled in one turn of the event loop. */
+/**
+ * Most requests of one connection without a response. All requests of one read are handled in one turn of the event
+ * loop.
+ */
 const MAX_PIPELINED = 16;
 
 /** How often a closing server closes the connections that have become idle. */
@@ -99,7 +104,10 @@ class OpenResponses {
   readonly #byConnection = new Map<Duplex, Set<ServerResponse>>();
   #closing = false;
 
-  /** Returns whether to serve a request. Closes a connection with more than `MAX_PIPELINED` requests without a response. */
+  /**
+   * Returns whether to serve a request. Closes a connection with more than `MAX_PIPELINED` requests without a
+   * response.
+   */
   admit({ socket }: IncomingMessage, response: ServerResponse): boolean {
     if (socket.destroyed) return false;
     const open = this.#byConnection.get(socket) ?? new Set();

@@ -4,11 +4,16 @@ import type { AppError } from '../request/app-error.js';
 import type { ApiReply } from '../request/operation.js';
 import { createLogThrottles, errorFields, type Logger } from '@webhooks/runtime';
 
-/** Whether a part of the body is unread, also of a GET. It must not be read as the next request; reading it costs CPU time. */
+/**
+ * Whether a part of the body is unread, also of a GET. It must not be read as the next request; reading it costs CPU
+ * time.
+ */
 const hasUnread = ({ complete, headers }: Request): boolean =>
   !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0);
 
-/** Sends a response without Express' `send`, which looks up types and freshness; both are the same for all responses. */
+/**
+ * Sends a response without Express' `send`, which looks up types and freshness; both are the same for all responses.
+ */
 export function send(
   response: Response,
   { status, headers = {}, body }: ApiReply,
@@ -45,7 +50,10 @@ export function sendProblem(request: Request, response: Response, error: AppErro
   send(response, { status, headers, body }, 'application/problem+json');
 }
 
-/** Logs faults of the service, at most one line in 10 s for each code: while a dependency is down, every request has one. */
+/**
+ * Logs faults of the service, at most one line in 10 s for each code: while a dependency is down, every request has
+ * one.
+ */
 export function createFaultLog(log: Logger) {
   const throttle = createLogThrottles();
   return (error: AppError, request: Request, response: Response): void => {

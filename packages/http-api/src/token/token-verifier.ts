@@ -206,7 +206,10 @@ export function createTokenVerifier(options: TokenVerifierOptions) {
   };
 
   return {
-    /** Returns the claims of a token. Throws 401 unless there is one valid bearer token, and 500 while there are no keys. */
+    /**
+     * Returns the claims of a token. Throws 401 unless there is one valid bearer token, and 500 while there are no
+     * keys.
+     */
     verify: async (authorization: string | undefined): Promise<TokenClaims> => {
       const remembered = verified;
       const known = authorization === undefined ? undefined : remembered.get(authorization);

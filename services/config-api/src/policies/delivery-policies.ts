@@ -23,10 +23,10 @@ export function requireFormat(
 /** Most headers of a policy. The limit bounds the bytes of each attempt and the memory of each worker. */
 const MAX_HEADERS = 10;
 
-function mergeHeaders(known: PolicySecrets['headers'], given: PolicyInput['headers']) {
-  if (given === null) return {};
+function mergeHeaders(known: PolicySecrets['headers'], input: PolicyInput['headers']) {
+  if (input === null) return {};
   const merged = new Map(Object.entries(known ?? {}).map((header) => [toComparedName(header[0]), header]));
-  for (const [name, value] of Object.entries(given ?? {}))
+  for (const [name, value] of Object.entries(input ?? {}))
     if (value === null) merged.delete(toComparedName(name));
     else merged.set(toComparedName(name), [name, value]);
   if (merged.size <= MAX_HEADERS) return Object.fromEntries(merged.values());

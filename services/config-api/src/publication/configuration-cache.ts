@@ -20,7 +20,9 @@ export interface PublishedRecord extends Revised {
 export interface TopicState {
   /** The last record: compaction retains it, and a new worker reads it. */
   readonly last: PublishedRecord;
-  /** The first record of the highest revision: running workers have applied it. The last record when none is readable. */
+  /**
+   * The first record of the highest revision: running workers have applied it. The last record when none is readable.
+   */
   readonly applied: PublishedRecord;
 }
 

@@ -106,7 +106,9 @@ const EVERY_MS = 200;
 /** Most waiting notes. Further notes are discarded, and the sweep publishes those revisions once more. */
 const MAX_WAITING = 10_000;
 
-/** Records in batches which revisions Kafka has acknowledged. Requests do not wait for it. A note saves a publication. */
+/**
+ * Records in batches which revisions Kafka has acknowledged. Requests do not wait for it. A note saves a publication.
+ */
 export function openPublicationNotes({
   markPublished,
   log,

@@ -15,7 +15,10 @@ import type { WebhookInput } from './webhook-input.js';
  */
 export type RunExclusive = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
-/** Creates a mutex for each key. A call that waits longer than `maxWaitMs` rejects with `onLate`, and its work never runs. */
+/**
+ * Creates a mutex for each key. A call that waits longer than `maxWaitMs` rejects with `onLate`, and its work never
+ * runs.
+ */
 export function createKeyedMutex(maxWaitMs: number, onLate: (cause: unknown) => Error): RunExclusive {
   const tails = new Map<string, Promise<unknown>>();
   return (key, work) => {

@@ -81,7 +81,10 @@ const showHandler =
   ): Handler =>
   async (request) => ({ status: 200, body: view(await storeFor().get(nameOf(request))) });
 
-/** Removes a secret or a policy. The response has no body for `published`: 202 means that the change is not in force yet. */
+/**
+ * Removes a secret or a policy. The response has no body for `published`: 202 means that the change is not in force
+ * yet.
+ */
 const removeHandler =
   (
     action: 'remove-secret' | 'remove-policy',

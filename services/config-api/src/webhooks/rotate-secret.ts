@@ -58,11 +58,11 @@ function opensTo(keyring: Keyring, sealed: string, secret: string, owner: string
 /** `POST …/{ref}/secret`: makes a new signing secret. Earlier ones sign for another 24 h each. */
 export async function rotateSecret(
   name: ConfigurationName,
-  { secret: given, expirePrevious }: RotationRequest,
+  { secret: imported, expirePrevious }: RotationRequest,
   ports: ChangeOnePorts & { readonly keyring: Keyring },
 ): Promise<Rotation> {
   const { keyring } = ports;
-  const secret = given ?? generateSecret();
+  const secret = imported ?? generateSecret();
   const change = (current: Configuration, now: Date): Pick<Configuration, 'secrets'> => {
     // A secret that is sent again is not also listed as its own predecessor.
     const others = current.secrets.filter(({ sealed }) => !opensTo(keyring, sealed, secret, idOf(current)));

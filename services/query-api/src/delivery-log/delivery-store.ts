@@ -120,7 +120,8 @@ export function deliveryStoreWithin(database: Pick<Database, 'within'>, ms: numb
           .slice('attempts', -1)
           .maxTimeMS(ms)
           .sort({ place: start.order === 'newest-first' ? -1 : 1 })
-          // One row more shows whether there is a next page. The batch size makes all rows come in one reply; by default
+          // One row more shows whether there is a next page. The batch size makes all rows come in one reply; by
+          // default
           // the driver fetches 101 rows and then the rest.
           .limit(limit + 1)
           .batchSize(limit + 2)

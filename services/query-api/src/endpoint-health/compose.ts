@@ -28,7 +28,10 @@ const INTERVAL_MS = 500;
 /** Form of a pack's id. Other keys identify no pack. */
 const PACK_ID = /^[0-9a-f]{8}-\d+$/;
 
-/** Leaves out entries that are dated more than a day ahead: no window counts them, and not every database accepts every year. */
+/**
+ * Leaves out entries that are dated more than a day ahead: no window counts them, and not every database accepts
+ * every year.
+ */
 function readPack(record: KafkaRecord, onSkipped: OnSkipped): ReadPack | undefined {
   const { partition, offset, key, value } = record;
   const parsed = value === null ? undefined : parseAttemptPack(value);

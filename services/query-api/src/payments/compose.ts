@@ -75,7 +75,9 @@ interface TransactionOptions extends Pick<PullPorts, 'retentionMs' | 'waiting'> 
   readonly catchUp: () => CatchUp | undefined;
 }
 
-/** Bytes of one batch: about 200 events. A query may wait for the write of one batch: 0.04 s in the slowest database. */
+/**
+ * Bytes of one batch: about 200 events. A query may wait for the write of one batch: 0.04 s in the slowest database.
+ */
 const MAX_BYTES = 64 * 1_024;
 /**
  * A query waits up to 2 s for the projection, then for the running lookup, then for its own lookup. So it fails within

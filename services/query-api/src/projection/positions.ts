@@ -3,7 +3,10 @@ import type { RunQuery } from '@webhooks/mongodb';
 import type { Connection, Model } from 'mongoose';
 import { documentSchema } from '../documents.js';
 
-/** One of three kinds of documents: the positions of one topic, the rebuild generation, or the cursor key. `_id` tells which. */
+/**
+ * One of three kinds of documents: the positions of one topic, the rebuild generation, or the cursor key. `_id` tells
+ * which.
+ */
 export interface PositionRow {
   /** `generation/topic` for positions; see generation.ts for the others. */
   readonly _id: string;

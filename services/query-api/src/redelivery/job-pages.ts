@@ -73,7 +73,8 @@ function rangeOf({ tenantId, filter: { eventType, from, to }, position }: Wanted
  */
 async function missedPage(wanted: Wanted, limit: number, parts: PageParts, only = {}) {
   const { tenantId, filter } = wanted;
-  // By `appendedAt`, not `heardAt`: a dead letter of one webhook prolongs the event, but no delivery to another webhook.
+  // By `appendedAt`, not `heardAt`: a dead letter of one webhook prolongs the event, but no delivery to another
+  // webhook.
   const keptFrom = Date.now() - Math.min(parts.retentionMs, parts.logRetentionMs);
   const runQuery = parts.database.within(LONG_MS);
   const rows = await runQuery(({ events }) =>

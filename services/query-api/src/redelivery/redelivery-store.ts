@@ -121,7 +121,10 @@ function jobsOf(runQuery: RunJobQuery, now: Now) {
     /** Cancels a running job. A job that has ended does not change. Null: no such job. */
     cancel: async (tenantId: string, id: string): Promise<RedeliveryJob | null> => {
       const running = { _id: id, tenantId, state: 'running' } as const;
-      const change = { $set: { state: 'cancelled', updatedAt: new Date(now()) }, $unset: { slot: 1 } } as const;
+      const change = {
+        $set: { state: 'cancelled', updatedAt: new Date(now()) },
+        $unset: { slot: 1 },
+      } as const;
       await runQuery((model) => model.updateOne(running, change).exec());
       return find(tenantId, id);
     },

@@ -40,7 +40,7 @@ const checkBody = compileCheck<RedeliveryBody>({
 /** Never undefined: the schema has checked the text. */
 const timeOf = (text: UtcTime): Date => parseTime(text) ?? new Date(text);
 
-/** Reads the body of `POST …/redeliveries`; `status` is `dead` by default. Throws 422 with what is wrong. */
+/** Reads the body of `POST …/redeliveries`; `status` is `dead` by default. Throws 422 with the faults. */
 export function readRedeliveryRequest(request: ApiRequest): RedeliveryRequest {
   const { from, to, ref, dryRun = false, status = 'dead', ...rest } = readJson(request, checkBody);
   return {
