@@ -23,7 +23,7 @@ async function startService(responses: Responses): Promise<Environment> {
     const nth = (seen.get(route) ?? 0) + 1;
     seen.set(route, nth);
     const found = responses[route.replace('/integration/v1', '')];
-    respond(response, found?.(nth) ?? [404, { title: 'Nothing is here', detail: route, code: 'not-found' }]);
+    respond(response, found?.(nth) ?? [404, { title: 'No such resource', detail: route, code: 'not-found' }]);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -2,14 +2,14 @@ import { hash } from 'node:crypto';
 import type { PaymentFact } from './event/payment-event.js';
 
 const ALPHABET = Buffer.from('abcdefghijklmnopqrstuvwxyz234567', 'latin1');
-/** 1,280 bytes of input; longer ones get space of their own. */
+/** A reused buffer for the text of up to 1,280 bytes. A longer text gets a new buffer. */
 const SHARED = Buffer.alloc(2_048);
 
 const charactersOf = (bytes: number): number => Math.ceil((bytes * 8) / 5);
 
 /**
- * RFC 4648 §6 base32 in lower case, without padding: 32 bytes become 52 characters. A character (latin1) is a byte.
- * Written to a buffer first: text that is joined character by character takes 1.6 KB of small strings for each delivery.
+ * Encodes bytes as base32 (RFC 4648 §6) in lower case, without padding: 32 bytes become 52 characters. Each character of
+ * `bytes` (latin1) is one byte. Written to a buffer: joining characters would allocate 1.6 KB for each delivery.
  */
 export function base32(bytes: string): string {
   const length = charactersOf(bytes.length);
@@ -29,19 +29,20 @@ export function base32(bytes: string): string {
   return text.toString('latin1', 0, length);
 }
 
-/** The digest of several parts. No part may hold a line feed: each is matched against a pattern before it comes here. */
+/** Returns the digest of several parts. No part may contain a line feed; each caller checks the parts by a pattern. */
 const digest = (parts: readonly string[]): string =>
-  // As a string of bytes: a buffer takes three times as long.
+  // `binary` (one character for each byte), because a buffer takes three times as long.
   base32(hash('sha256', parts.join('\n'), 'binary'));
 
 /**
- * Name of one (event, configuration) pair, 52 characters; the same for every attempt, repeat and redelivery.
+ * Returns the id of the delivery of one event to one webhook: 52 characters. The same for every attempt, repeat and
+ * redelivery.
  */
 export function deliveryIdOf(tenantId: string, ref: string, eventId: string): string {
   return digest([tenantId, ref, eventId]);
 }
 
-/** The values that distinguish a fact from all others of its tenant and type. */
+/** Returns the values that distinguish a fact from all others of its tenant and type. */
 function factKey(fact: PaymentFact): readonly string[] {
   switch (fact.eventType) {
     case 'PIX_DYNAMIC_PAID':
@@ -54,7 +55,7 @@ function factKey(fact: PaymentFact): readonly string[] {
   }
 }
 
-/** Event id of a fact whose sender gave none: the same fact has the same id, whoever posts it and how often. */
+/** Returns the id of an event that was posted without one. The same fact always gets the same id. */
 export function deriveEventId(tenantId: string, fact: PaymentFact): string {
   return `evt_${digest([tenantId, fact.eventType, ...factKey(fact)])}`;
 }

@@ -1,12 +1,15 @@
-/** Every problem a service responds with (RFC 9457): its stable code, HTTP status and title. */
+/** Every problem (RFC 9457) that a service returns: the stable code, the HTTP status and the title. */
 export const PROBLEMS = {
   'invalid-token': { status: 401, title: 'The access token is missing or not valid' },
   'insufficient-scope': { status: 403, title: 'The access token lacks the scope' },
   'forbidden-tenant': { status: 403, title: 'The access token is not for this tenant' },
   'invalid-request': { status: 422, title: 'The request is not valid' },
   'invalid-endpoint-url': { status: 422, title: 'The endpoint URL is not a public HTTPS URL' },
-  'proof-failed': { status: 422, title: 'The endpoint did not prove itself' },
-  'webhook-already-registered': { status: 422, title: 'Another webhook is registered there' },
+  'proof-failed': { status: 422, title: 'The endpoint did not pass its ownership challenge' },
+  'webhook-already-registered': {
+    status: 422,
+    title: 'The ref, or this application, event type and URL, belongs to another webhook',
+  },
   'webhook-not-registered': { status: 422, title: 'No such webhook is registered' },
   'webhook-ambiguous': { status: 422, title: 'Several webhooks match' },
   'webhook-disabled': { status: 422, title: 'The webhook is disabled' },
@@ -14,7 +17,7 @@ export const PROBLEMS = {
   'cursor-expired': { status: 422, title: 'The cursor has expired' },
   'limit-reached': { status: 422, title: 'The limit of the tenant is reached' },
   'no-event-accepted': { status: 422, title: 'None of the events was accepted' },
-  'not-found': { status: 404, title: 'Nothing is here' },
+  'not-found': { status: 404, title: 'No such resource' },
   'method-not-allowed': { status: 405, title: 'The method is not allowed here' },
   'too-many-requests': { status: 429, title: 'Too many requests' },
   'internal-error': { status: 500, title: 'The service failed' },
@@ -25,5 +28,5 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** `type` of a problem: a name, not an address that must resolve. */
+/** Returns the `type` of a problem: a URN, which need not resolve. */
 export const problemType = (code: ProblemCode): string => `urn:webhooks:problem:${code}`;

@@ -2,7 +2,7 @@ export { AppError, databaseUnavailable, invalidRequest } from './request/app-err
 export { createApi } from './server/create-api.js';
 export { scopeChallenge, type Identity, type TenantRule } from './token/identity.js';
 export { listen, type HttpServer } from './server/listen.js';
-export { createOpenRequests, type OpenRequests, Shares } from './limits/shares.js';
+export { createConcurrencyLimiter, type ConcurrencyLimiter, SharedBudget } from './limits/shared-budget.js';
 export { refOf, type ApiReply, type ApiRequest, type Operation } from './request/operation.js';
 export { MAX_BODY_VALUES, jsonFault, mediaTypeOf, parseJsonText, readJson } from './request/read-body.js';
 export { matching, oneOf, pageOf, readQuery, wholeNumber } from './request/read-query.js';

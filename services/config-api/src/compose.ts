@@ -10,7 +10,7 @@ import { createDeliveryPolicies } from './policies/delivery-policies.js';
 import { createPolicyReader } from './policies/policy-input.js';
 import {
   createPublisher,
-  keepPublicationNotes,
+  openPublicationNotes,
   sweepUnpublished,
 } from './publication/publish-configuration.js';
 import type { Publisher } from './publication/publish-configuration.js';
@@ -23,17 +23,20 @@ import { createOperations } from './webhooks/operations.js';
 import { openProver } from './webhooks/prove-endpoint.js';
 import { readWebhookInput } from './webhooks/webhook-input.js';
 
-/** Deadline of one try; the next try continues. Closing waits for it. */
+/** Deadline of one try to create the topics. The next try continues. Closing waits for the current one. */
 const TOPICS_MS = 5_000;
-/** Each sweep begins this long after the last one; a note that takes as long is left to the next one. */
+/**
+ * Pause between two sweeps. Also the deadline of writing notes: notes that take longer are written in the next batch.
+ */
 const SWEEP_EVERY_MS = 1_000;
-/** Deadline of the database's statements in one round of background work. */
+/** Deadline of the database statements of one sweep. */
 const SWEEP_MS = 10_000;
+/** Deadline of the database statements of one comparison of topic and database. */
 const COMPARE_MS = 120_000;
 const now = (): Date => new Date();
 
-/** Kafka may be away at the start; the topics are made when it comes. */
-function createTopicsSometime(kafka: Kafka, config: ConfigApiConfig, scope: ServiceScope): void {
+/** Creates the topics in the background: Kafka may be unreachable at the start. */
+function createTopicsInBackground(kafka: Kafka, config: ConfigApiConfig, scope: ServiceScope): void {
   let done = false;
   const creating = repeat({
     name: 'creating the topics',
@@ -50,27 +53,27 @@ function createTopicsSometime(kafka: Kafka, config: ConfigApiConfig, scope: Serv
 
 async function openPublisher(kafka: Kafka, database: Database, scope: ServiceScope): Promise<Publisher> {
   const { log } = scope;
-  const notes = keepPublicationNotes({
+  const notes = openPublicationNotes({
     log,
     markPublished: (configurations) => storeWithin(database, SWEEP_EVERY_MS).markPublished(configurations),
   });
   scope.onClose('publication notes', notes.close);
   const sink = await openSink({ kafka });
   scope.onClose('configuration sink', () => sink.close());
-  const help = 'Configurations given to Kafka, by whether Kafka acknowledged them in time';
+  const help = 'Configurations sent to Kafka, by whether Kafka acknowledged them in time';
   const published = addCounter(scope.registry, 'config_api_publications_total', help, 'result');
   return createPublisher({ sink, note: notes.note, log, published });
 }
 
 function startSweep(database: Database, { publish }: Publisher, scope: ServiceScope): void {
   const sweeping = repeat({
-    name: 'publishing what was left unpublished',
+    name: 'publishing unacknowledged changes',
     everyMs: SWEEP_EVERY_MS,
     log: scope.log,
     work: async () => {
       const { unpublished, confirm } = storeWithin(database, SWEEP_MS);
       const count = await sweepUnpublished({ unpublished, confirm, publish, now });
-      if (count > 0) scope.log.info('published what was left unpublished', { count });
+      if (count > 0) scope.log.info('changes were published that Kafka had not acknowledged', { count });
     },
   });
   scope.onClose('sweep', () => sweeping.stop());
@@ -79,7 +82,7 @@ function startSweep(database: Database, { publish }: Publisher, scope: ServiceSc
 export async function composeConfigApi(config: ConfigApiConfig, scope: ServiceScope): Promise<void> {
   const kafka = connectKafka(config.kafka, scope, RECORD_FORMAT);
   scope.log.info('keys of secrets', { keys: config.keyring.keys.map(({ id }) => id) });
-  createTopicsSometime(kafka, config, scope);
+  createTopicsInBackground(kafka, config, scope);
   const database = await openDatabase(config.mongodb, scope);
   const publisher = await openPublisher(kafka, database, scope);
   startSweep(database, publisher, scope);

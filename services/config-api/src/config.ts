@@ -15,24 +15,24 @@ import type { SenderSettings, UrlPolicy } from '@webhooks/outbound';
 import type { SettingsReader } from '@webhooks/runtime';
 
 /**
- * The proof that an endpoint gives before a webhook is enabled with its URL. `challenge`: it responds to a test
- * notification with 2xx and the value of `Webhook-Challenge`. `mtls`: it refuses the notification without our client
- * certificate and accepts it with ours.
+ * Ownership challenges that an endpoint must pass before a webhook is enabled with its URL. `challenge`: respond to a
+ * test notification with 2xx and the value of `Webhook-Challenge`. `mtls`: refuse a test notification without the
+ * client certificate of this service, and accept one with it.
  */
 const REGISTRATION_PROOFS = ['none', 'challenge', 'mtls'] as const;
 
-/** An address from which deliveries come, as the operator says. */
+/** A source address of deliveries, as the operator has configured it. */
 export interface EgressAddress {
   /** IPv4 or IPv6, or a block such as `198.51.100.8/30`. */
   readonly address: string;
-  /** Start of an announced address; absent for one in use. */
+  /** When an announced address will come into use; absent: it is in use. */
   readonly validFrom?: UtcTime;
 }
 
 /** Name of the database when the connection string has none. */
 const DATABASE = 'webhook_config';
 
-/** A tenant may register all its webhooks at once. Open requests end within the 4 s of the database. */
+/** A tenant may register all its webhooks in a row. Open requests end within the 4 s of the database. */
 const API_DEFAULTS: ApiDefaults = { port: 8081, maxOpenRequests: 128, tenantRequestsPerSecond: 100 };
 
 function readUrlPolicy(settings: SettingsReader, { addresses }: SenderSettings): UrlPolicy {
@@ -43,14 +43,14 @@ function readUrlPolicy(settings: SettingsReader, { addresses }: SenderSettings):
   };
 }
 
-/** A list such as `198.51.100.7,198.51.100.8/30@2026-12-01T00:00:00Z`. Throws with the first malformed entry. */
+/** Parses a list such as `198.51.100.7,198.51.100.8/30@2026-12-01T00:00:00Z`. Throws with the first malformed entry. */
 const parseEgressAddresses = (text: string): readonly EgressAddress[] =>
   text.split(',').map((entry) => {
     const [address = '', ...times] = entry.trim().split('@');
     createAddressPolicy({ deny: [address] });
     if (times.length === 0) return { address };
     const validFrom = times.join('@');
-    if (!isUtcTime(validFrom)) throw new Error(`expected an RFC 3339 time in UTC behind '${address}@'`);
+    if (!isUtcTime(validFrom)) throw new Error(`expected an RFC 3339 time in UTC after '${address}@'`);
     return { address, validFrom };
   });
 

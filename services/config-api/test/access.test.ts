@@ -124,7 +124,7 @@ it.each([
 ])('%s is 404 and names its owner %s', async (path, owner) => {
   const answer = await acme.call({ method: 'GET', path });
   expect(answer.status).toBe(404);
-  expect(answer.body['detail']).toBe(`this address belongs to ${owner}`);
+  expect(answer.body['detail']).toBe(`this path is served by ${owner}, not by this service`);
 });
 
 describe('every answer', () => {

@@ -74,7 +74,7 @@ describe('the secrets of a configuration', () => {
   it('throw when no key opens them, so that our own fault is no attempt', () => {
     const other = parseKeyring(`k2:${randomBytes(32).toString('base64')}`);
     const unreadable = toConfiguration(buildRecord({ secrets: [sealed()] }), other);
-    expect(() => unreadable.signingSecrets(0)).toThrow('not known here');
+    expect(() => unreadable.signingSecrets(0)).toThrow('that this service does not have');
   });
 });
 

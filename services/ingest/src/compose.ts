@@ -1,5 +1,5 @@
 import { MAX_EVENT_BYTES, RECORD_FORMAT, TOPIC_TABLE, TOPICS } from '@webhooks/contracts';
-import { createTenantLimiter, serveApi, Shares } from '@webhooks/http-api';
+import { createTenantLimiter, serveApi, SharedBudget } from '@webhooks/http-api';
 import { connectKafka, fetchEndOffsets, openSink, prepareTopics } from '@webhooks/kafka';
 import type { Kafka } from '@webhooks/kafka';
 import { repeat } from '@webhooks/runtime';
@@ -35,7 +35,7 @@ export async function composeIngest(config: IngestConfig, scope: ServiceScope): 
     counted: 'events',
     uncountedScope: ANY_TENANT,
   });
-  const pending = new Shares({
+  const pending = new SharedBudget({
     total: config.maxPendingBytes,
     uncountedScope: ANY_TENANT,
     refuse: (tenantId) => (tenantId === undefined ? notDurable() : tooManyPending(tenantId)),
@@ -52,7 +52,7 @@ export async function composeIngest(config: IngestConfig, scope: ServiceScope): 
           tenantEvents.check(identity);
           // Checked before the body is read and parsed: a tenant that has used up its share is refused at once.
           pending.take(identity, 1);
-          pending.give(identity, 1);
+          pending.release(identity, 1);
           if (sink.health().pendingBytes >= config.maxPendingBytes) throw notDurable();
         },
         handle: (request) => postEvents(request, { publish, tenantEvents, pending }),

@@ -1,5 +1,5 @@
 import { AppError, invalidRequest, scopeChallenge } from '@webhooks/http-api';
-import type { ApiReply, ApiRequest, Shares, TenantLimiter } from '@webhooks/http-api';
+import type { ApiReply, ApiRequest, SharedBudget, TenantLimiter } from '@webhooks/http-api';
 import { PENDING_RECORD_BYTES } from '@webhooks/kafka';
 import { ANY_TENANT, acceptEvent } from './accept-event.js';
 import type { EventResult, PublishEvent } from './accept-event.js';
@@ -9,14 +9,14 @@ import type { Posted } from './read-candidates.js';
 const ANY_TENANT_CHALLENGE = scopeChallenge([ANY_TENANT]);
 const NONE_ACCEPTED = 'none of the events was accepted';
 
-/** 503: Kafka did not acknowledge in time, or too many bytes wait for it. */
+/** 503: Kafka does not acknowledge, or too many bytes wait for it. */
 export const notDurable = (members = {}) =>
   new AppError('unavailable', 'Kafka did not acknowledge the events in time; post them again', {
     shed: { reason: 'kafka' },
     members,
   });
 
-/** 429: the tenant's share of the bytes that wait for Kafka is used up. */
+/** 429: the tenant's share of what waits for Kafka is used up. */
 export const tooManyPending = (tenantId: string) =>
   new AppError('too-many-requests', 'too many events of this tenant wait for Kafka; send these again', {
     shed: { reason: 'tenant-share', tenantId },
@@ -26,10 +26,10 @@ export interface PostPorts {
   readonly publish: PublishEvent;
   readonly tenantEvents: TenantLimiter;
   /** Bytes of events that wait for Kafka. */
-  readonly pending: Shares;
+  readonly pending: SharedBudget;
 }
 
-/** The response to one event: 202, or its fault as a problem. */
+/** One event: 202, or its fault as a problem. */
 function replyToOne(result: EventResult): ApiReply {
   switch (result.status) {
     case 'accepted':
@@ -45,10 +45,7 @@ function replyToOne(result: EventResult): ApiReply {
   }
 }
 
-/**
- * The response to several events: 202 when at least one was accepted, else the gravest status. The list of results
- * is the same.
- */
+/** Several events: 202 when at least one was accepted, else the gravest status, with the same list. */
 function replyToBatch(results: readonly EventResult[], lines: readonly (number | undefined)[]): ApiReply {
   const indexed = results.map((result, index) => {
     const line = lines[index];
@@ -64,14 +61,14 @@ function replyToBatch(results: readonly EventResult[], lines: readonly (number |
 }
 
 /**
- * A body counts as at least one event for each of these bytes, because CPU time grows with the bytes. A usual event
- * has about 400.
+ * A body counts for at least one event in this many bytes, because it costs CPU time by its bytes. An event has about
+ * 400 bytes.
  */
 const BYTES_OF_EVENT = 2_048;
 
 /**
  * Reads the events of a body and takes them from the tenant's limit. A body that is refused as a whole counts by its
- * bytes. Throws 429, and takes nothing, when the limit does not admit them now.
+ * bytes. Throws 429, and takes nothing, when the tenant has fewer left.
  */
 function readCounted(request: ApiRequest, tenantEvents: TenantLimiter): Posted {
   const ofBytes = Math.ceil(request.body.byteLength / BYTES_OF_EVENT);
@@ -92,9 +89,8 @@ function readCounted(request: ApiRequest, tenantEvents: TenantLimiter): Posted {
 }
 
 /**
- * Begins to publish the events of a body. Returns their `lines` in an NDJSON body, and the bytes that are `held`
- * until Kafka responds. A separate function, because its frame holds the parsed values: afterwards only the encoded
- * bytes wait for Kafka.
+ * Begins to publish the events of a body. Returns their `lines` in an NDJSON body, and the bytes that are `held` until Kafka responds. A
+ * separate function, because its frame holds the parsed values. Only the encoded bytes wait for Kafka.
  */
 function begin(request: ApiRequest, { publish, tenantEvents, pending }: PostPorts) {
   const { batch, candidates } = readCounted(request, tenantEvents);
@@ -105,13 +101,12 @@ function begin(request: ApiRequest, { publish, tenantEvents, pending }: PostPort
 }
 
 /**
- * `POST /integration/v1/events`: responds only after Kafka acknowledged. Each event counts against its sender's
- * tenant limit, even an invalid one. A body counts as at least one event for each 2 KiB. A batch beyond the tenant's
- * limit is refused as a whole with 429.
+ * `POST /integration/v1/events`: responds only after Kafka acknowledged. Each event counts for its sender's tenant, a
+ * refused one too, and a body for at least one event in 2 KiB. A batch beyond the tenant's limit is 429 as a whole.
  */
 export async function postEvents(request: ApiRequest, ports: PostPorts): Promise<ApiReply> {
   const { batch, lines, results: accepting, held } = begin(request, ports);
-  const release = (): void => ports.pending.give(request.identity, held);
+  const release = (): void => ports.pending.release(request.identity, held);
   const results = await Promise.all(accepting).finally(release);
   const [only] = results;
   return !batch && only ? replyToOne(only) : replyToBatch(results, lines);

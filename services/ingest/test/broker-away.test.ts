@@ -52,7 +52,7 @@ it('ingest promises nothing while the broker is down, and takes events again aft
   expect([batch.status, batch.headers.get('retry-after')]).toEqual([503, '1']);
   expect(await batch.json()).toMatchObject({ results: [{ status: 'unavailable' }, { status: 'invalid' }] });
 
-  // Two batches are half of what may wait; see `Shares`.
+  // Two batches are half of what may wait; see `SharedBudget`.
   const lines = Array.from({ length: 1_000 }, () => event).join('\n');
   const batches = await Promise.all(
     [lines, lines, lines].map((body) => post(`[${body.replaceAll('\n', ',')}]`, token)),

@@ -201,7 +201,7 @@ describe('a body that cannot be used', () => {
     ['is compressed', 'x', { 'content-encoding': 'gzip' }],
     ['is larger than 1 MiB', `"${'x'.repeat(1_048_576)}"`, {}],
     ['is a number', '42', {}],
-    ['is nested too deep', '['.repeat(40) + ']'.repeat(40), {}],
+    ['is nested too deeply', '['.repeat(40) + ']'.repeat(40), {}],
   ])('%s: 422', async (_, body, headers) => {
     const response = await post(body, headers);
     expect(response.status).toBe(422);

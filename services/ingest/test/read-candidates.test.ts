@@ -18,7 +18,12 @@ it.each([
     '\n'.repeat(1_048_576),
     'must not hold more than 1000 events',
   ],
-  ['an array of 500,000 numbers', 'application/json', `[${'1,'.repeat(500_000)}1]`, 'holds too many values'],
+  [
+    'an array of 500,000 numbers',
+    'application/json',
+    `[${'1,'.repeat(500_000)}1]`,
+    'contains too many values',
+  ],
 ])('%s are refused before any of them is parsed', (_what, type, text, reason) => {
   const parse = jest.spyOn(JSON, 'parse');
   expect(() => readCandidates(request(type, text))).toThrow(reason);
@@ -49,7 +54,9 @@ it('a byte order mark before the first line is no part of it', () => {
 it.each(['application/json; charset=iso-8859-1', 'application/x-ndjson;charset="UTF-16"'])(
   'a body as %s is refused as a whole',
   (type) => {
-    expect(() => readCandidates(request(type, '{}'))).toThrow('Content-Type must have no charset but UTF-8');
+    expect(() => readCandidates(request(type, '{}'))).toThrow(
+      'Content-Type must have no charset other than UTF-8',
+    );
   },
 );
 
@@ -59,7 +66,7 @@ it('all lines together hold no more values than one body', () => {
   const { candidates } = readCandidates(
     request('application/x-ndjson', [line(63_000), line(10), line(60_000), line(1)].join('\n')),
   );
-  const fault = 'holds too many values';
+  const fault = 'contains too many values';
   expect(candidates.map((candidate) => ('fault' in candidate ? candidate.fault : 'read'))).toEqual([
     ...['read', 'read'],
     ...[fault, fault],

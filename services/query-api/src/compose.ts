@@ -1,5 +1,5 @@
 import { RECORD_FORMAT, TOPIC_TABLE, TOPICS } from '@webhooks/contracts';
-import { createOpenRequests, serveApi } from '@webhooks/http-api';
+import { createConcurrencyLimiter, serveApi } from '@webhooks/http-api';
 import type { Operation } from '@webhooks/http-api';
 import { connectKafka, openSink, prepareTopics } from '@webhooks/kafka';
 import type { Kafka } from '@webhooks/kafka';
@@ -13,12 +13,12 @@ import type { Database } from './database.js';
 import { composeDeliveryLog } from './delivery-log/compose.js';
 import { composeHealth } from './endpoint-health/compose.js';
 import { composePayments } from './payments/compose.js';
-import { keepDeadLetter } from './payments/event-store.js';
+import { storeDeadLetter } from './payments/event-store.js';
 import type { CatchUp, CatchUpResult } from './projection/catch-up.js';
-import { keepProjections } from './projection/keep-projections.js';
+import { runProjections } from './projection/run-projections.js';
 import type { RunPositionQuery } from './projection/positions.js';
-import { passOverRefused } from './projection/projection.js';
-import type { PassedOver } from './projection/projection.js';
+import { skipRefused } from './projection/projection.js';
+import type { OnSkipped } from './projection/projection.js';
 import { composeRedelivery } from './redelivery/compose.js';
 import { createPublishTasks } from './redelivery/redelivery-task.js';
 import type { PublishTasks } from './redelivery/redelivery-task.js';
@@ -27,7 +27,7 @@ import { testOperations } from './redelivery/send-one.js';
 const PUBLISH_MS = 3_000;
 /**
  * Lists and counts that one instance runs at once; one tenant gets half. The embedded database runs them one by one,
- * up to a second each, and the last must end within the 4 s of a request.
+ * up to a second each. The last one must end within the 4 s of a request.
  */
 const MAX_LISTS = 8;
 
@@ -37,8 +37,8 @@ async function openPublisher(kafka: Kafka, scope: ServiceScope): Promise<Publish
   return createPublishTasks(sink, PUBLISH_MS);
 }
 
-/** Reports records that cannot be read or written: one log line for each, and a counter by reason. */
-function createPassedOver({ log, registry }: ServiceScope): PassedOver {
+/** Returns a function that reports a skipped record: one log line for each, and a counter by reason. */
+function createSkipReport({ log, registry }: ServiceScope): OnSkipped {
   const help = 'Records that could not be read, whole or in part, or written, by the reason';
   const records = addCounter(registry, 'query_unreadable_records_total', help, 'reason');
   return ({ topic, partition, offset }, reason) => {
@@ -47,7 +47,10 @@ function createPassedOver({ log, registry }: ServiceScope): PassedOver {
   };
 }
 
-/** Waits for all topics. A topic without a projection counts as late, so nothing on it is known to be absent. */
+/**
+ * Waits for the projections of all topics. Returns `passed`, or the first other result. A topic without a running
+ * projection is `late`, because a miss proves nothing there.
+ */
 async function waitForAll(all: readonly (CatchUp | undefined)[]): Promise<CatchUpResult> {
   const results = await Promise.all(all.map(async (one) => (await one?.wait()) ?? 'late'));
   return results.find((result) => result !== 'passed') ?? 'passed';
@@ -64,29 +67,29 @@ interface Parts {
 function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceScope): readonly Operation[] {
   const { kafka, database, configurations, publish } = parts;
   const { redeliveriesPerSecond: ratePerSecond, groupPrefix, retention } = config;
-  const passedOver = createPassedOver(scope);
-  const caughtUp = (...topics: readonly string[]): Promise<CatchUpResult> =>
+  const onSkipped = createSkipReport(scope);
+  const catchUp = (...topics: readonly string[]): Promise<CatchUpResult> =>
     waitForAll(topics.map((topic) => catchUps.get(topic)));
-  const lists = createOpenRequests({ total: MAX_LISTS });
+  const lists = createConcurrencyLimiter({ total: MAX_LISTS });
   const deliveryLog = composeDeliveryLog({
     ...{ database, lists },
-    keepNotification: (notification) => keepDeadLetter(database.writing(), notification),
-    passedOver,
-    catchUp: (withEvents) => caughtUp(TOPICS.attempts, ...(withEvents ? [TOPICS.events] : [])),
+    storeNotification: (notification) => storeDeadLetter(database.writing(), notification),
+    onSkipped,
+    catchUp: (withEvents) => catchUp(TOPICS.attempts, ...(withEvents ? [TOPICS.events] : [])),
   });
   const transactions = composePayments({
     database,
     catchUp: () => catchUps.get(TOPICS.events),
-    keptMs: retention.notificationMs,
-    // Half of the open requests may wait for notifications; the other half stays for everything else.
-    waiting: { total: Math.ceil(config.api.maxOpenRequests / 2), each: config.maxWaitingPerTenant },
+    retentionMs: retention.notificationMs,
+    // Half of the open requests may wait for notifications. The other half is reserved for all other operations.
+    waiting: { total: Math.ceil(config.api.maxOpenRequests / 2), perTenant: config.maxWaitingPerTenant },
   });
-  const health = composeHealth({ database, configurations, passedOver });
+  const health = composeHealth({ database, configurations, onSkipped });
   const projections = [transactions.projection, deliveryLog.projection, health.projection].map((projection) =>
-    passOverRefused(projection, passedOver),
+    skipRefused(projection, onSkipped),
   );
   const runQuery: RunPositionQuery = (statement) => database.writing()(statement);
-  const catchUps = keepProjections({ kafka, groupPrefix, projections, runQuery }, scope);
+  const catchUps = runProjections({ kafka, groupPrefix, projections, runQuery }, scope);
   return [
     ...transactions.operations,
     ...deliveryLog.operations,
@@ -94,9 +97,9 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
     ...composeRedelivery(
       {
         ...{ database, lists, configurations, publish, ratePerSecond },
-        ...{ keptMs: retention.notificationMs, loggedMs: retention.logMs },
+        ...{ retentionMs: retention.notificationMs, logRetentionMs: retention.logMs },
         findDelivery: deliveryLog.find,
-        catchUp: () => caughtUp(TOPICS.events, TOPICS.attempts, TOPICS.deadLetters),
+        catchUp: () => catchUp(TOPICS.events, TOPICS.attempts, TOPICS.deadLetters),
       },
       scope,
     ),

@@ -9,17 +9,17 @@ import type { Retention } from './documents.js';
 /** Name of the database when the connection string has none. */
 export const DATABASE = 'webhook_query';
 
-/** A tenant may query after each notification of a busy day, and a query may wait 2 s for the projection. */
+/** A tenant may query after each notification of a busy day. A query may wait 2 s for the projection. */
 const API_DEFAULTS: ApiDefaults = { port: 8083, maxOpenRequests: 1_024, tenantRequestsPerSecond: 1_000 };
 
-/** How long documents are kept. */
+/** Reads how long documents are stored. */
 export function readRetention(settings: SettingsReader): Retention {
   const logMs = settings.parsed('LOG_RETENTION', '30d', parseLongDuration) ?? 0;
   const notificationMs = settings.parsed('NOTIFICATION_RETENTION', '30d', parseLongDuration) ?? 0;
   const transactionMs = settings.parsed('TRANSACTION_RETENTION', '', parseLongDuration);
   settings.refuseWhen(
     transactionMs !== undefined && transactionMs < notificationMs,
-    'TRANSACTION_RETENTION must not be shorter than NOTIFICATION_RETENTION: both are one document',
+    'TRANSACTION_RETENTION must not be shorter than NOTIFICATION_RETENTION: both apply to the same document',
   );
   return { logMs, notificationMs, transactionMs };
 }

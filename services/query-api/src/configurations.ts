@@ -8,7 +8,7 @@ import type { Logger, ServiceScope } from '@webhooks/runtime';
 import { omitUndefined } from './omit-undefined.js';
 import { WAIT_MS } from './projection/catch-up.js';
 
-/** What a redelivery needs of a configuration. The worker has its URL and secrets. */
+/** The fields of a configuration that a redelivery needs. Only the worker needs the URL and the secrets. */
 export interface KnownConfiguration extends Pick<
   ConfigurationRecord,
   'revision' | 'enabled' | 'eventType' | 'applicationId'
@@ -34,7 +34,7 @@ function readRow(record: KafkaRecord, log: Logger): Row | undefined {
   return { tenantId, ref, revision, enabled, eventType, ...omitUndefined({ applicationId, policy }) };
 }
 
-/** Reads the whole topic of configurations in the background and keeps what a redelivery needs. */
+/** Reads the whole topic of configurations in the background and caches the fields that a redelivery needs. */
 export function openConfigurations(kafka: Kafka, scope: ServiceScope) {
   const table = new RevisionTable<Row>();
   const reader = openTableReader({
@@ -50,17 +50,17 @@ export function openConfigurations(kafka: Kafka, scope: ServiceScope) {
   const help = 'Configurations known to this instance';
   addGauge(scope.registry, 'query_configurations', help, () => table.size);
   /**
-   * Resolves when `known` has every change that was confirmed before this call. Throws 503 when that takes longer
-   * than 2 s.
+   * Resolves when `known` has every change that was acknowledged before this call. Throws 503 when reading to the end
+   * of the topic takes longer than 2 s.
    */
   const upToDate = (): Promise<void> =>
     withDeadline(reader.catchUp(), WAIT_MS, 'the configurations').catch((cause: unknown) => {
       throw new AppError('unavailable', 'the configurations cannot be read now; try again', { cause });
     });
-  /** Looks a configuration up without a wait, for jobs that look up many. */
+  /** Looks a configuration up without waiting. Jobs use it, because they look up many. Undefined when unknown. */
   const known = (tenantId: string, ref: string): KnownConfiguration | undefined => table.find(tenantId, ref);
   /**
-   * Looks a configuration up with every change that was confirmed before this call. Throws 404 for a ref that the
+   * Looks a configuration up with every change that was acknowledged before this call. Throws 404 for a ref that the
    * tenant does not have, and 503 while the topic cannot be read to its end.
    */
   const current = async (tenantId: string, ref: string): Promise<KnownConfiguration> => {

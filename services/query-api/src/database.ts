@@ -23,29 +23,29 @@ const modelsOn = (connection: Connection, { logMs, transactionMs }: Retention) =
 export type Models = ReturnType<typeof modelsOn>;
 
 /**
- * Deadline of one batch of a projection: longer than a request, shorter than the time after which a stalled
+ * Deadline of one batch of a projection. It is longer than a request, and shorter than the time after which a stalled
  * connection is closed.
  */
 const BATCH_MS = 25_000;
 
-/** The database of this service; see `openConnection` for how it stays connected. */
+/** Opens the database of this service; `openConnection` describes how it stays connected. */
 export async function openDatabase(settings: MongodbSettings, retention: Retention, scope: ServiceScope) {
   const socketMs = BATCH_MS + REQUEST_MS;
   const pool = { modelsOn: (connection: Connection) => modelsOn(connection, retention), socketMs };
   const prepare = async (all: Models): Promise<void> => {
-    // Makes the indexes equal to code and settings: drops others, and those of another retention.
+    // Makes the indexes equal to code and settings. Drops all others, and TTL indexes of another retention.
     for (const model of Object.values(all)) await model.syncIndexes();
   };
   const models = await openConnection(settings, { ...pool, prepare }, scope);
   const written = await openConnection(settings, { ...pool, name: 'database of projections' }, scope);
   return {
-    /** Undefined until the first connection stands and its indexes exist. */
+    /** Undefined until the first connection is open and its indexes exist. */
     models,
-    /** Runs the statements of one request, all within `ms` from now. Throws 500 `database-unavailable` otherwise. */
+    /** Runs the statements of one request, all within `ms` from now. Throws 500 `database-unavailable` after that. */
     within: (ms: number): RunQuery<Models> => createRunQuery(models, ms, databaseUnavailable),
     /**
-     * The same for a batch of a projection. It has its own connections, so queries do not delay it. It writes nothing
-     * before the indexes exist.
+     * Runs the statements of one batch of a projection, on separate connections, so queries do not delay them. Nothing
+     * is written before the indexes exist.
      */
     writing: (): RunQuery<Models> =>
       createRunQuery(() => models() && written(), BATCH_MS, databaseUnavailable),

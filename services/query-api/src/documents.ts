@@ -3,7 +3,7 @@ import type { RunQuery } from '@webhooks/mongodb';
 import { mongo, Schema } from 'mongoose';
 import type { IndexOptions } from 'mongoose';
 
-/** A document whose version rises from 1, or that is written once and has no version. */
+/** A document with a version that rises from 1. A document that is written only once has no version. */
 interface Row {
   readonly _id: string;
   readonly version?: number;
@@ -11,20 +11,20 @@ interface Row {
 
 type Collection = Pick<mongo.Collection, 'bulkWrite' | 'find'>;
 
-/** Documents of one statement, at most. The embedded database needs 0.1 s for them, and queries wait meanwhile. */
+/** Most documents of one statement. The embedded database needs 0.1 s for 500, and queries wait during that time. */
 export const MAX_STATEMENT = 500;
-/** Another instance may write in between; in every round at least one of them succeeds. */
+/** Another instance may write between reading and writing. In every round at least one instance succeeds. */
 const MAX_ROUNDS = 10;
 
-/** An upsert that does not find the previous version fails by its id, as an insert does. */
+/** An upsert that does not find the previous version fails with a duplicate `_id`, as an insert does. */
 const writeOf = (row: Row): object =>
   row.version === undefined || row.version === 1
     ? { insertOne: { document: row } }
     : { replaceOne: { filter: { _id: row._id, version: row.version - 1 }, replacement: row, upsert: true } };
 
 /**
- * Writes documents by one statement, in any order. A first version is inserted, and any other replaces the version
- * before it. Returns the documents that found something else in their place, which stays. Throws for any other fault.
+ * Writes documents by one statement, in any order. A first version is inserted, and any other version replaces the one
+ * before it. Returns the documents that were not written, because another version is stored. Throws for other faults.
  */
 export async function writeRows<R extends Row>(
   collection: Pick<Collection, 'bulkWrite'>,
@@ -43,8 +43,8 @@ export async function writeRows<R extends Row>(
   }
 }
 
-/** The document with more merged in; undefined when it holds that already. */
-type Merge<R, T> = (known: R | undefined, more: T, id: string) => R | undefined;
+/** Returns the document with the changes merged in; undefined when it already contains them. */
+type Merge<R, T> = (known: R | undefined, changes: T, id: string) => R | undefined;
 
 async function upsertChunk<R extends Row, T>(
   runQuery: RunQuery<Collection>,
@@ -54,7 +54,7 @@ async function upsertChunk<R extends Row, T>(
   let left = [...chunk.keys()];
   let known: ReadonlyMap<string, R> = new Map();
   for (let round = 0; left.length > 0; round += 1) {
-    if (round === MAX_ROUNDS) throw new Error(`${left.length} documents were written by others all the time`);
+    if (round === MAX_ROUNDS) throw new Error(`other instances kept changing ${left.length} documents`);
     const rows = left.flatMap((id) => merge(known.get(id), chunk.get(id) as T, id) ?? []);
     const lost = await runQuery((collection) => writeRows(collection, rows));
     left = lost.map(({ _id }) => _id);
@@ -65,30 +65,31 @@ async function upsertChunk<R extends Row, T>(
 }
 
 /**
- * Merges news into the documents of a collection, by their ids. It inserts first, and reads, merges and replaces only
- * the documents that exist. Idempotent as `merge` is, and safe with other instances. Throws when not all was written.
+ * Merges changes into the documents of a collection, by their ids. Inserts first. Then reads, merges and replaces the
+ * documents that already existed. Idempotent if `merge` is, and safe with concurrent instances. Throws when a document
+ * was not written.
  */
 export async function upsertMerged<R extends Row, T>(
   runQuery: RunQuery<Collection>,
-  news: ReadonlyMap<string, T>,
+  changes: ReadonlyMap<string, T>,
   merge: Merge<R, T>,
 ): Promise<void> {
-  const all = [...news];
+  const all = [...changes];
   for (let from = 0; from < all.length; from += MAX_STATEMENT)
     await upsertChunk(runQuery, new Map(all.slice(from, from + MAX_STATEMENT)), merge);
 }
 
-/** How long documents are kept, milliseconds. */
+/** How long documents are stored, in milliseconds. */
 export interface Retention {
-  /** A delivery, after its latest entry. */
+  /** How long after its latest entry a delivery is stored. */
   readonly logMs: number;
-  /** An event can be sent again for this long after it was appended. A chain of pulled pages may pause this long. */
+  /** How long after it was appended an event can be sent again. Also the longest pause of a chain of pulled pages. */
   readonly notificationMs: number;
-  /** A payment can be queried for this long after its event was appended; undefined: for ever. */
+  /** How long after its event was appended a payment can be queried; undefined: for ever. */
   readonly transactionMs: number | undefined;
 }
 
-/** A schema with an id only: the code that writes a document checks it. */
+/** A schema that declares only the id: the code that writes a document checks the other fields. */
 export const documentSchema = <R>(): Schema<R> =>
   new Schema<R>(
     { _id: { type: String, required: true } },

@@ -3,16 +3,17 @@ import { invalidRequest } from '@webhooks/http-api';
 import type { ApiRequest } from '@webhooks/http-api';
 
 /**
- * Rounds up to a whole millisecond, as entries have no smaller part. Times before 1970 become 1970, and those beyond
- * the year 9999 its last millisecond: no entry lies there, and not every database takes such times.
+ * Parses an RFC 3339 time in UTC; undefined for other text. Rounds up to a whole millisecond, the resolution of
+ * entries. Times before 1970 become 1970. Times after the year 9999 become its last millisecond: there are no later
+ * entries, and not every database accepts such times.
  */
 export function parseTime(text: string): Date | undefined {
   if (!isUtcTime(text)) return undefined;
-  const isBroken = /\.\d{3}0*[1-9]/.test(text);
-  return new Date(Math.min(Math.max(Date.parse(text) + Number(isBroken), 0), MAX_TIME_MS));
+  const hasMicroseconds = /\.\d{3}0*[1-9]/.test(text);
+  return new Date(Math.min(Math.max(Date.parse(text) + Number(hasMicroseconds), 0), MAX_TIME_MS));
 }
 
-/** Reads an id from a path. Throws 422 when it is malformed. */
+/** Returns a function that reads an id from a path. It throws 422 for a malformed id. */
 function readId(property: string, pattern: string, expected: string) {
   const form = new RegExp(pattern, 'u');
   return ({ params }: Pick<ApiRequest, 'params'>): string => {
@@ -22,11 +23,7 @@ function readId(property: string, pattern: string, expected: string) {
   };
 }
 
-const DELIVERY_ID = '^[a-z2-7]{52}$';
-export const readDeliveryId = readId(
-  'deliveryId',
-  DELIVERY_ID,
-  'must be 52 characters of base32 in lower case',
-);
+const BASE32 = '^[a-z2-7]{52}$';
+export const readDeliveryId = readId('deliveryId', BASE32, 'must be 52 characters of base32 in lower case');
 export const readTxId = readId('txId', PATTERNS.dynamicTxId, 'must be 26 to 35 letters and digits');
 export const readRedeliveryId = readId('id', PATTERNS.ref, 'must be a UUID in lower case');

@@ -6,8 +6,8 @@ import { positionModelOn } from './projection/positions.js';
 import { forgetGeneration } from './projection/generation.js';
 
 // `node services/query-api/dist/src/reset.js`, with the service's MONGODB_URI, begins a new rebuild generation:
-// everything that Kafka holds is read again. Running instances notice within seconds and end, to be started again.
-// The documents stay.
+// everything that Kafka stores is read again. Running instances exit within seconds, and their supervisor restarts
+// them. The documents stay.
 
 const { uri, database } = readSettings(process.env, (settings) => readMongodbSettings(settings, DATABASE));
 const connection = await createConnection(uri, {
@@ -17,9 +17,9 @@ const connection = await createConnection(uri, {
 try {
   if (!(await forgetGeneration(positionModelOn(connection))))
     throw new Error(
-      `no rebuild generation in ${database}: MONGODB_URI must name query-api's, ${DATABASE} by default`,
+      `no rebuild generation in ${database}: MONGODB_URI must name the database of query-api, ${DATABASE} by default`,
     );
-  process.stdout.write('a new rebuild generation begins: everything that Kafka holds is read again\n');
+  process.stdout.write('a new rebuild generation begins: everything that Kafka stores is read again\n');
 } finally {
   await connection.close();
 }

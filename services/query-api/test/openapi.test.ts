@@ -38,7 +38,7 @@ const operations = Object.keys(at('paths')).flatMap((path) =>
 
 const served = [
   ...createTransactionOperations({} as TransactionPorts),
-  createPullOperation({ waiting: { total: 1, each: 1 } } as PullPorts),
+  createPullOperation({ waiting: { total: 1, perTenant: 1 } } as PullPorts),
   ...createDeliveryOperations({} as DeliveryPorts),
   ...redeliveryOperations({} as RedeliveryParts),
   ...composeHealth({} as HealthOptions).operations,

@@ -3,22 +3,23 @@ import { PATTERNS, compileCheck } from '../json/schema-compiler.js';
 import { NOTIFICATION_KINDS, type NotificationKind, type UtcTime } from '../event/payment-event.js';
 import { parseStrictJson } from '../json/strict-json.js';
 
+/** A signing secret of a configuration. */
 export interface SealedSecret {
-  /** See `sealSecret`; the owner is the record's key. */
+  /** The sealed secret; see `sealSecret`. Its owner is the key of the record. */
   readonly sealed: string;
-  /** Set on the previous secret of a rotation: it signs no longer after this time. */
+  /** Set on the previous secret of a rotation. After this time the secret no longer signs. */
   readonly expiresAt?: UtcTime;
 }
 
-/** A configuration as it stands on the compacted topic `webhooks.configurations`; key: `tenantId/ref`. */
+/** The value of a record on the compacted topic `webhooks.configurations`; key: `tenantId/ref`. */
 export interface ConfigurationRecord {
   /** Format of the record; this code writes 1. */
   readonly v: number;
   readonly tenantId: string;
   readonly ref: string;
   /**
-   * Rises with each change, from 1; a reader applies only a higher one. Never above the time in Unix milliseconds: with a fixed
-   * bound, a forged highest revision would stay for ever.
+   * Rises with each change, from 1. A reader applies only a higher one. Never above the time in Unix milliseconds: with a
+   * fixed maximum, a forged record with that revision could never be replaced.
    */
   readonly revision: number;
   readonly eventType: NotificationKind;
@@ -27,30 +28,32 @@ export interface ConfigurationRecord {
   readonly enabled: boolean;
   readonly createdAt: UtcTime;
   readonly updatedAt: UtcTime;
-  /** The newest first; empty or absent: deliveries are not signed. At most `MAX_SECRETS`. */
+  /** Signing secrets, the newest first, at most `MAX_SECRETS`. Empty or absent: deliveries are not signed. */
   readonly secrets?: readonly SealedSecret[];
-  /** Absent: the worker's defaults. */
+  /** The delivery policy; absent: the worker's defaults. */
   readonly policy?: DeliveryPolicy;
 }
 
-/** Secrets of a webhook that sign at once: the newest, and two before it. */
+/** Most secrets of a webhook that sign at the same time: the newest, and two earlier ones. */
 export const MAX_SECRETS = 3;
 
+/** Returns the key of a configuration's record. */
 export const configurationKey = (tenantId: string, ref: string): string => `${tenantId}/${ref}`;
 
 /**
- * Key of the mark, the one record of the topic that is no configuration; no tenant has this name. config-api writes it when all
- * configurations are on the topic. A topic without it is new, or was made anew and lacks webhooks that are in force.
+ * Key of the mark, the one record of the topic that is no configuration. No tenant has this name. config-api writes the
+ * mark when all configurations are on the topic. A topic without the mark is new, or was recreated and lacks webhooks.
  *
- * Its value lists by partition the offset that config-api had read; marks of earlier versions hold `true`. When a partition ends
- * before its offset, the mark was written for another topic and is ignored.
+ * The value is a list of offsets, by partition: the positions that config-api had read. Marks of earlier versions have
+ * the value `true`. When a partition ends before its offset, the mark belongs to an earlier topic and is ignored.
  */
 export const COMPLETE_KEY = '/complete';
 
+/** Whether a record is the mark, by its key. */
 export const isCompleteMark = ({ key }: { readonly key: Uint8Array | null }): boolean =>
   String(key ?? '') === COMPLETE_KEY;
 
-/** Reads the mark's offsets by partition, none for `true`. Undefined for any other record or value. */
+/** Reads the offsets of the mark, by partition; empty for the value `true`. Undefined for other records and values. */
 export function readCompleteMark(record: {
   readonly key: Uint8Array | null;
   readonly value: Uint8Array | null;
@@ -77,7 +80,7 @@ export const CONFIGURATION_RECORD_SCHEMA = {
     'updatedAt',
   ],
   properties: {
-    // A later version keeps the known fields, so a worker that is one version behind can read it.
+    // A later version does not change the known fields, so a worker that is one version behind can read the record.
     v: { type: 'integer', minimum: 1 },
     tenantId: { type: 'string', pattern: PATTERNS.tenantId },
     ref: { type: 'string', pattern: PATTERNS.ref },
@@ -103,7 +106,7 @@ export const CONFIGURATION_RECORD_SCHEMA = {
 
 const check = compileCheck<ConfigurationRecord>(CONFIGURATION_RECORD_SCHEMA);
 
-/** What can be read of a record that a newer version wrote: which configuration it is, and whether it is enabled. */
+/** The readable part of a record that a newer version wrote: the configuration's name, and whether it is enabled. */
 export type ConfigurationSwitch = Pick<ConfigurationRecord, 'tenantId' | 'ref' | 'revision' | 'enabled'> & {
   readonly eventType?: unknown;
   readonly updatedAt?: unknown;
@@ -119,8 +122,8 @@ const checkSwitch = compileCheck<ConfigurationSwitch>({
 const REVISION_TOO_HIGH = 'revision must be at most the time in milliseconds since 1970';
 
 /**
- * Reads a record of the topic. A value that is no configuration gives a reason, and `known` if that can be read: a newer version
- * must be able to disable a webhook. Never throws.
+ * Reads a record of the topic. For a value that is no configuration, returns the reason, and `known` if that part is
+ * readable: a newer version must be able to disable a webhook. Never throws.
  */
 export function parseConfigurationRecord(
   value: Uint8Array,

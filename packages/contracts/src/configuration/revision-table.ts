@@ -1,3 +1,4 @@
+/** A row of a `RevisionTable`. */
 export interface Revised {
   readonly tenantId: string;
   readonly ref: string;
@@ -6,8 +7,8 @@ export interface Revised {
 }
 
 /**
- * The rows of a compacted topic, by tenant and ref. Publishers may overtake each other, so only a higher revision is applied.
- * Two levels of maps: a key built of both names costs 64 MB for a million rows.
+ * The rows of a compacted topic, by tenant and ref. Records of concurrent publishers may arrive in any order, so only a
+ * higher revision is applied. Two levels of maps: joined keys would need 64 MB for a million rows.
  */
 export class RevisionTable<T extends Revised> {
   readonly #tenants = new Map<string, Map<string, T>>();
@@ -25,7 +26,7 @@ export class RevisionTable<T extends Revised> {
     return this.#tenants.has(tenantId);
   }
 
-  /** Returns whether it was applied. */
+  /** Applies a row if its revision is higher than the known one. Returns whether it was applied. */
   apply(next: T): boolean {
     const { tenantId, ref } = next;
     const rows = this.#tenants.get(tenantId) ?? new Map<string, T>();

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
-/** Keys that encrypt signing secrets on their way through Kafka and at rest; the first one seals, each can open. */
+/** Keys that encrypt secrets in Kafka and in the database. The first key seals, and every key opens. */
 export interface Keyring {
   readonly keys: readonly { readonly id: string; readonly key: Buffer }[];
 }
@@ -18,7 +18,7 @@ function parseKey(entry: string): { id: string; key: Buffer } {
   return { id, key };
 }
 
-/** Reads `id:base64[,id:base64…]`; throws with the expected form, never with a key. */
+/** Parses `id:base64[,id:base64…]`. Throws with the expected form, never with a key. */
 export function parseKeyring(text: string): Keyring {
   const keys = text.split(',').map(parseKey);
   if (new Set(keys.map(({ id }) => id)).size !== keys.length) throw new Error('two keys have the same id');
@@ -26,8 +26,8 @@ export function parseKeyring(text: string): Keyring {
 }
 
 /**
- * Encrypts a secret with AES-256-GCM under the ring's first key. `owner` (tenant and ref) is authenticated
- * with it, so that a sealed secret moved to another configuration does not open.
+ * Encrypts a secret with AES-256-GCM and the first key of the ring. `owner` (tenant and ref) is authenticated as
+ * additional data, so a sealed secret that was moved to another configuration cannot be opened.
  */
 export function sealSecret(ring: Keyring, secret: string, owner: string): string {
   const first = ring.keys[0];
@@ -38,18 +38,18 @@ export function sealSecret(ring: Keyring, secret: string, owner: string): string
   return ['v1', first.id, Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url')].join('.');
 }
 
-/** The id of a key that one of these sealed values needs and the ring lacks. */
+/** Returns the id of a key that one of these sealed values needs and the ring lacks; undefined when none is missing. */
 export const missingKey = (ring: Keyring, sealed: readonly (string | undefined)[]): string | undefined =>
   sealed
     .flatMap((one) => one?.split('.')[1] ?? [])
     .find((needed) => !ring.keys.some(({ id }) => id === needed));
 
-/** Opens what `sealSecret` made. Throws when the key is not in the ring, or text or owner were changed. */
+/** Decrypts a sealed secret. Throws when the key is not in the ring, or when the text or the owner was changed. */
 export function openSecret(ring: Keyring, sealed: string, owner: string): string {
   const [version, id, encoded] = sealed.split('.');
   const key = ring.keys.find((candidate) => candidate.id === id)?.key;
   if (version !== 'v1' || !encoded || !key)
-    throw new Error('the sealed secret names a version or key that is not known here');
+    throw new Error('the sealed secret names a version or a key that this service does not have');
   const bytes = Buffer.from(encoded, 'base64url');
   const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
     .setAAD(Buffer.from(owner))

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 
-/** The types of payment events: each is a fact of a payment, with `data` of its own. */
+/** The types of payment events. Each type is a fact about a payment, with its own form of `data`. */
 export const EVENT_TYPES = ['PIX_DYNAMIC_PAID', 'PIX_STATIC', 'PIX_REVERSAL', 'PIX_OUT'] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
@@ -8,8 +8,9 @@ const eventTypes: ReadonlySet<unknown> = new Set(EVENT_TYPES);
 export const isEventType = (value: unknown): value is EventType => eventTypes.has(value);
 
 /**
- * The kinds of notifications, and so of deliveries and webhooks. All are payments today. A kind that is no payment joins this list
- * and not `EVENT_TYPES`. Tasks, webhooks and the attempt log then accept it, and `PaymentFact` does not have it.
+ * The kinds of notifications, and so of deliveries and webhooks. Today all are payment events. To add a kind that is no
+ * payment, extend this list and not `EVENT_TYPES`. Tasks, webhooks and the attempt log then accept the kind, and
+ * `PaymentFact` does not have it.
  */
 export const NOTIFICATION_KINDS = [...EVENT_TYPES] as const;
 export type NotificationKind = (typeof NOTIFICATION_KINDS)[number];
@@ -17,7 +18,7 @@ export type NotificationKind = (typeof NOTIFICATION_KINDS)[number];
 const kinds: ReadonlySet<unknown> = new Set(NOTIFICATION_KINDS);
 export const isNotificationKind = (value: unknown): value is NotificationKind => kinds.has(value);
 
-/** Money is decimal text with two places, at most ten before the point; it is never a number. */
+/** Decimal text with two places and at most ten digits before the point; never a number. */
 export type Money = string;
 /** RFC 3339 in UTC, ending in `Z`. */
 export type UtcTime = string;
@@ -53,14 +54,14 @@ export interface OutData {
   readonly reason?: string;
 }
 
-/** What happened, without tenant and id. */
+/** The content of an event: type and data, without tenant and id. */
 export type PaymentFact =
   | { readonly eventType: 'PIX_DYNAMIC_PAID'; readonly data: DynamicPaidData }
   | { readonly eventType: 'PIX_STATIC'; readonly data: StaticData }
   | { readonly eventType: 'PIX_REVERSAL'; readonly data: ReversalData }
   | { readonly eventType: 'PIX_OUT'; readonly data: OutData };
 
-/** One event as it stands on the topic `payments.events`. */
+/** One event, as a record of the topic `payments.events` contains it. */
 export type PaymentEvent = PaymentFact & {
   /** `[A-Za-z0-9_-]{1,64}`; consumers deduplicate by it. */
   readonly id: string;
@@ -68,7 +69,7 @@ export type PaymentEvent = PaymentFact & {
   readonly occurredAt: UtcTime;
 };
 
-/** CloudEvents 1.0 attributes in Kafka's binary mode, as `ingest` writes them. */
+/** Returns the headers that `ingest` writes: CloudEvents 1.0 attributes in binary mode for Kafka. */
 export function cloudEventHeaders(event: PaymentEvent, source: string): Record<string, string> {
   return {
     ce_specversion: '1.0',
@@ -81,20 +82,20 @@ export function cloudEventHeaders(event: PaymentEvent, source: string): Record<s
 }
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
-/** Zeros show a person that the identifier is made up. They are also Banco do Brasil's ISPB, so the rest is random. */
-const MADE_UP = '00000000';
+/** An ISPB of zeros marks a test identifier. It is also Banco do Brasil's ISPB, so the rest is random. */
+const TEST_ISPB = '00000000';
 const TX_ID_CHARACTERS = 32;
 const AMOUNT = '0.01';
-/** How the id of a test notification's event begins. */
+/** Prefix of the event ids of test notifications. */
 export const TEST_EVENT = 'evt_test_';
 
 const randomText = (characters: number): string =>
   Array.from({ length: characters }, () => LETTERS[randomInt(LETTERS.length)]).join('');
 
-/** An identifier of a Pix or of a reversal in the strict form: prefix, ISPB, minute in UTC, 11 characters. */
+/** Makes an identifier of a Pix (`E`) or of a reversal (`D`): prefix, ISPB, minute in UTC, 11 random characters. */
 function identifier(prefix: 'E' | 'D', now: Date): string {
   const minute = now.toISOString().replaceAll(/[-:T]/g, '').slice(0, 12);
-  return `${prefix}${MADE_UP}${minute}${randomText(11)}`;
+  return `${prefix}${TEST_ISPB}${minute}${randomText(11)}`;
 }
 
 function makeFact(eventType: EventType, now: Date): PaymentFact {
@@ -114,7 +115,7 @@ function makeFact(eventType: EventType, now: Date): PaymentFact {
   }
 }
 
-/** Makes an event that never happened, of one cent, with unique identifiers. `id`: its event id. */
+/** Makes a test event of one cent, with unique identifiers. `id`: the event id. */
 export function makeTestEvent(
   { tenantId, eventType }: { readonly tenantId: string; readonly eventType: EventType },
   id: string,

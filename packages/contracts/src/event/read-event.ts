@@ -3,7 +3,7 @@ import type { EventType, PaymentEvent, PaymentFact, UtcTime } from './payment-ev
 import { compileCheck, type Check, type Violation, PATTERNS } from '../json/schema-compiler.js';
 import { isObject, parseStrictJson, type JsonFault } from '../json/strict-json.js';
 
-/** `description` ends the sentence of a violation: what the field must be. */
+/** Makes the schema of a text field. `description`: the requirement, as the end of a violation's sentence. */
 const text = (pattern: string, description: string) => ({ type: 'string', pattern, description }) as const;
 const utcTime = {
   type: 'string',
@@ -16,8 +16,8 @@ const reasonCode = text(PATTERNS.reasonCode, 'must be 1 to 35 letters, digits, _
 const shortId = (pattern: string, range = '1 to 35') => text(pattern, `must be ${range} letters or digits`);
 
 /**
- * JSON Schemas of `data` for each type: required fields and the others that may travel, in the order in which a notification carries
- * them. Unknown fields are ignored.
+ * JSON Schemas of `data` for each type: the required and the optional fields, in the order of a notification. Unknown
+ * fields are ignored.
  */
 export const DATA_SCHEMAS = {
   PIX_DYNAMIC_PAID: {
@@ -68,7 +68,7 @@ export const DATA_SCHEMAS = {
   },
 } as const satisfies Record<EventType, object>;
 
-/** The fields of `data` that travel, in this order. */
+/** The fields of `data` that a notification contains, in this order. */
 export const DATA_FIELDS: Readonly<Record<EventType, readonly string[]>> = {
   PIX_DYNAMIC_PAID: Object.keys(DATA_SCHEMAS.PIX_DYNAMIC_PAID.properties),
   PIX_STATIC: Object.keys(DATA_SCHEMAS.PIX_STATIC.properties),
@@ -76,7 +76,7 @@ export const DATA_FIELDS: Readonly<Record<EventType, readonly string[]>> = {
   PIX_OUT: Object.keys(DATA_SCHEMAS.PIX_OUT.properties),
 };
 
-/** The whole event of one type as it stands on the topic: every envelope field is there. */
+/** Returns the JSON Schema of an event of one type on the topic: every field of the envelope is required. */
 export const eventSchema = (eventType: EventType) => ({
   type: 'object',
   required: ['id', 'eventType', 'tenantId', 'occurredAt', 'data'],
@@ -92,7 +92,10 @@ export const eventSchema = (eventType: EventType) => ({
   },
 });
 
-/** As `eventSchema`, for what a caller of `ingest` posts: `id` and `tenantId` may be left out. */
+/**
+ * Returns the JSON Schema of an event that is posted to `ingest`: as `eventSchema`, with `id` and `tenantId`
+ * optional.
+ */
 export const postedEventSchema = (eventType: EventType) => ({
   ...eventSchema(eventType),
   required: ['eventType', 'occurredAt', 'data'],
@@ -100,13 +103,13 @@ export const postedEventSchema = (eventType: EventType) => ({
 
 /** Largest event on the topic, in bytes. */
 export const MAX_EVENT_BYTES = 1_048_576;
-/** An event is an object with one object inside; deeper nesting is an attack or a mistake. */
+/** An event is an object with one nested object. Deeper nesting is an attack or a mistake. */
 const MAX_EVENT_DEPTH = 16;
 
-/** Why a record of `payments.events` is no event; a stable word, written to the header `reject-reason`. */
+/** Why a record of `payments.events` is not a valid event: a stable word, written to the header `reject-reason`. */
 export type RejectReason = 'null-value' | 'too-large' | JsonFault | 'unknown-event-type' | 'schema';
 
-/** An event as a caller of `ingest` posts it. */
+/** An event as it is posted to `ingest`. */
 export type PostedEvent = PaymentFact & {
   readonly id?: string;
   readonly tenantId?: string;
@@ -126,7 +129,7 @@ const postedChecks = compileAll<PostedEvent>(postedEventSchema);
 const refused = (reason: RejectReason, violations: readonly Violation[] = []) =>
   ({ ok: false, reason, violations }) as const;
 
-/** Fields that every event has, whatever its type. */
+/** Fields that events of every type have. */
 const ALWAYS = ['eventType', 'occurredAt', 'data'];
 const missingOf = (value: Readonly<Record<string, unknown>>): readonly Violation[] =>
   ALWAYS.filter((name) => value[name] === undefined).map((property) => ({ property, reason: 'is required' }));
@@ -144,7 +147,7 @@ function check<T>(value: unknown, checks: ReadonlyMap<EventType, Check<T>>): Rea
   return result.ok ? { ok: true, event: result.value } : refused('schema', result.violations);
 }
 
-/** Reads one record value of `payments.events`. Never throws: what cannot be read has a reason. */
+/** Reads the value of one record of `payments.events`. Never throws: returns the reason for an invalid value. */
 export function readEvent(bytes: Uint8Array | null): ReadResult<PaymentEvent> {
   if (bytes === null) return refused('null-value');
   if (bytes.byteLength > MAX_EVENT_BYTES) return refused('too-large');
@@ -152,14 +155,14 @@ export function readEvent(bytes: Uint8Array | null): ReadResult<PaymentEvent> {
   return parsed.ok ? check(parsed.value, eventChecks) : refused(parsed.fault);
 }
 
-/** Reads the body of a notification back: the event of this tenant that it was rendered of. Never throws. */
+/** Reads the body of a notification. Returns the event of this tenant from which it was rendered. Never throws. */
 export function readNotification(tenantId: string, body: Uint8Array): ReadResult<PaymentEvent> {
   const parsed = parseStrictJson(body, { maxDepth: MAX_EVENT_DEPTH });
   if (!parsed.ok) return refused(parsed.fault);
   return check(isObject(parsed.value) ? { ...parsed.value, tenantId } : parsed.value, eventChecks);
 }
 
-/** Clocks of payment systems may differ. A time more than a day ahead is a mistake. */
+/** Tolerance for the clocks of payment systems. A time more than a day ahead is a mistake. */
 const MAX_AHEAD_MS = 86_400_000;
 const ZERO = /^0+\.00$/;
 
@@ -170,8 +173,8 @@ function* mistakesOf({ data, occurredAt }: PostedEvent, now: number): Generator<
 }
 
 /**
- * Checks a parsed event that a caller of `ingest` posted. It also refuses mistakes that are accepted from a producer on the topic.
- * Never throws. `now`: Unix milliseconds.
+ * Checks a parsed event that was posted to `ingest`. Stricter than for records of the topic: also refuses an amount of
+ * zero, and a time more than a day ahead. Never throws. `now`: Unix milliseconds.
  */
 export function readPostedEvent(value: unknown, now = Date.now()): ReadResult<PostedEvent> {
   const read = check(value, postedChecks);
@@ -179,7 +182,7 @@ export function readPostedEvent(value: unknown, now = Date.now()): ReadResult<Po
   return mistakes.length === 0 ? read : refused('schema', mistakes);
 }
 
-/** The fields of `data` that may travel, in their order. All others are left out. */
+/** Returns the fields of `data` that are in `DATA_FIELDS`, in that order. */
 function listedData(event: PaymentEvent): Record<string, unknown> {
   const source: Readonly<Record<string, unknown>> = { ...event.data };
   const listed: Record<string, unknown> = {};
@@ -190,8 +193,8 @@ function listedData(event: PaymentEvent): Record<string, unknown> {
 }
 
 /**
- * An event as `ingest` writes it to the topic: the envelope and the listed fields only, so that nothing else that a
- * caller sent (a name, a document number) is ever stored (LGPD art. 6).
+ * Encodes an event as `ingest` writes it to the topic: only the envelope and the listed fields. So other data of a
+ * caller (a name, a document number) is never stored (LGPD art. 6).
  */
 export function encodeEvent(event: PaymentEvent): Buffer {
   const { id, eventType, tenantId, occurredAt } = event;
@@ -199,16 +202,10 @@ export function encodeEvent(event: PaymentEvent): Buffer {
 }
 
 /**
- * The exact body of the POST for this event: compact JSON in UTF-8, fields in a fixed
- * order. Made once for each event; every attempt at every endpoint sends the same bytes.
+ * Renders the exact body of the POST for this event: compact JSON in UTF-8, with fields in a fixed order. Rendered once
+ * for each event; every attempt at every endpoint sends the same bytes.
  */
 export function renderNotification(event: PaymentEvent): Buffer {
-  return Buffer.from(
-    JSON.stringify({
-      id: event.id,
-      eventType: event.eventType,
-      occurredAt: event.occurredAt,
-      data: listedData(event),
-    }),
-  );
+  const { id, eventType, occurredAt } = event;
+  return Buffer.from(JSON.stringify({ id, eventType, occurredAt, data: listedData(event) }));
 }

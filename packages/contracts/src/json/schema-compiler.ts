@@ -7,7 +7,7 @@ export const PATTERNS = {
   tenantId: '^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$',
   /** A UUID in its canonical form, in lower case, so that a ref has one spelling (RFC 9562 §4). */
   ref: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
-  /** As a caller may write it: in any letter case. */
+  /** A ref as a caller may write it: in any letter case. */
   givenRef: '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$',
   dynamicTxId: '^[a-zA-Z0-9]{26,35}$',
   anyTxId: '^[a-zA-Z0-9]{1,35}$',
@@ -16,7 +16,7 @@ export const PATTERNS = {
   reversalId: '^[a-zA-Z0-9]{1,35}$',
   paymentId: '^[a-zA-Z0-9]{1,35}$',
   money: '^\\d{1,10}\\.\\d{2}$',
-  /** A code such as `MD06`; the alphabet leaves no space for free text (LGPD). */
+  /** A code such as `MD06`. The pattern excludes free text, which may be personal (LGPD). */
   reasonCode: '^[A-Za-z0-9_-]{1,35}$',
   /** `0`, or `r` and the id of a redelivery. */
   cycle: '^(0|r[\\x21-\\x7e]{1,255})$',
@@ -24,35 +24,41 @@ export const PATTERNS = {
     '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?Z$',
 } as const;
 
-/** The last millisecond that RFC 3339 can express (Unix time). */
+/** The last millisecond that RFC 3339 can express, in Unix milliseconds. */
 export const MAX_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** The highest number of an attempt. A schedule has at most 51. */
+/** The highest number of an attempt. A schedule has at most 51 attempts. */
 export const MAX_ATTEMPT = 1_000_000;
-/** The highest partition of a topic (Kafka counts in 31 bits). */
+/** The highest number of a partition: Kafka uses a signed 32-bit integer. */
 export const MAX_PARTITION = 2 ** 31;
 
 const tenant = new RegExp(PATTERNS.tenantId, 'u');
 export const isTenantId = (value: unknown): value is string =>
   typeof value === 'string' && tenant.test(value);
 
-/** One fault of an input: where (a JSON path such as `data.amount`, empty for the whole) and why, without the value. */
+/**
+ * One fault of an input. `property`: a JSON path such as `data.amount`, empty for the whole. The value is not
+ * repeated.
+ */
 export interface Violation {
   readonly property: string;
   readonly reason: string;
 }
 
+/** Checks a value. Returns it with its type, or the violations. */
 export type Check<T> = (
   value: unknown,
 ) =>
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly violations: readonly Violation[] };
 
-/** Faults that one response names at most. */
+/** Most faults that one response names. */
 export const MAX_VIOLATIONS = 20;
 const utcTime = new RegExp(PATTERNS.utcTime, 'u');
 
-/** True for RFC 3339 in UTC with a day that exists: `2026-02-30` matches the pattern and names no day. */
+/**
+ * Whether a text is an RFC 3339 time in UTC, with a day that exists: `2026-02-30` matches the pattern, but is no day.
+ */
 export function isUtcTime(value: string): boolean {
   if (!utcTime.test(value)) return false;
   const day = Number(value.slice(8, 10));
@@ -96,8 +102,8 @@ const toViolation = (error: ErrorObject): Violation => ({
 });
 
 /**
- * Compiles a JSON Schema (2020-12, and the format `utc-date-time`) once into a check that narrows the type.
- * At most 20 violations are reported; none repeats the refused value, which may be secret or personal.
+ * Compiles a JSON Schema (2020-12, with the format `utc-date-time`) into a check that narrows the type. The check reports
+ * at most 20 violations. They do not repeat the refused value, which may be secret or personal.
  */
 export function compileCheck<T>(schema: object): Check<T> {
   const validate: ValidateFunction<T> = ajv.compile<T>(schema);

@@ -1,13 +1,13 @@
-/** Why a text is not acceptable JSON; each is a stable word that may appear in a header or a violation. */
+/** Why a text is not acceptable JSON: a stable word for headers and violations. */
 export type JsonFault =
   'not-utf8' | 'not-json' | 'too-deep' | 'too-many-values' | 'duplicate-key' | 'forbidden-character';
 
 export type StrictJson = (
   | { readonly ok: true; readonly value: unknown }
-  /** `at`: where a text ceases to be JSON, such as `column 9` or `line 2 column 1`, when the parser says so. */
+  /** `at`: position of a syntax error, such as `column 9` or `line 2 column 1`, when the parser reports it. */
   | { readonly ok: false; readonly fault: JsonFault; readonly at?: string }
 ) & {
-  /** How many values the text holds, as far as it was read; absent when it is no text. */
+  /** Values counted before reading stopped; absent when the input is not UTF-8. */
   readonly values?: number;
 };
 
@@ -20,7 +20,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 interface Shape {
   readonly depth: number;
   readonly members: number;
-  /** Colons, commas and opening brackets. A parser makes at most so many values. */
+  /** Count of colons, commas and opening brackets. A parser makes at most one value more. */
   readonly values: number;
 }
 
@@ -29,7 +29,7 @@ interface Bounds {
   readonly maxValues?: number;
 }
 
-/** Index of the quote that closes the string opened before `from`, or the text's length. */
+/** Returns the index of the quote that closes the string opened before `from`; the text's length without one. */
 function endOfString(text: string, from: number): number {
   let at = from;
   for (;;) {
@@ -56,11 +56,11 @@ const KINDS = {
   ':': COLON,
   '"': QUOTED,
 };
-/** The kind of a character by its code; 0 for all that are no part of the structure. */
+/** The kind of each character, by its code; 0 for characters that are not structural. */
 const KIND_OF = new Uint8Array(128);
 for (const [sign, kind] of Object.entries(KINDS)) KIND_OF[sign.charCodeAt(0)] = kind;
 
-/** Counts nesting, `name: value` pairs and values in the text, before a parser drops repeated names. */
+/** Counts nesting, `name: value` pairs and values in the text. A parser would drop repeated names. */
 function measure(text: string, { maxDepth, maxValues }: Required<Bounds>): Shape {
   let [depth, deepest, members, values] = [0, 0, 0, 0];
   const isWithin = (): boolean => deepest <= maxDepth && values <= maxValues;
@@ -105,7 +105,7 @@ function parse(text: string): StrictJson {
   try {
     return { ok: true, value: JSON.parse(text) };
   } catch (error) {
-    // The rest of the parser's message may quote the text.
+    // Only the position: the rest of the parser's message may quote the text.
     const at = /line \d+ column \d+/.exec(String(error))?.[0].replace(/^line 1 /, '');
     return { ok: false, fault: 'not-json', ...(at === undefined ? {} : { at }) };
   }
@@ -115,11 +115,12 @@ const refuseUnclean = (value: unknown): StrictJson =>
   isClean(value) ? { ok: true, value } : { ok: false, fault: 'forbidden-character' };
 
 /**
- * Parses JSON that means the same to every reader (RFC 8259 §4, RFC 7493): valid UTF-8, no repeated member
- * name, no NUL and no lone surrogate in any string, nested at most `maxDepth` levels (32), of at most `maxValues` values.
+ * Parses JSON that means the same to every reader (RFC 8259 §4, RFC 7493). Refuses malformed UTF-8, repeated member
+ * names, and NUL or lone surrogates in strings. Refuses more than `maxDepth` levels (default 32) or `maxValues` values
+ * (default: no bound).
  *
- * Repeated names are found by counting: the text holds as many `:` outside strings as it has members, and a
- * parser keeps one of each name, so a difference means that one was dropped.
+ * Repeated names are found by counting. The text has one `:` outside strings for each member, and a parser keeps one of
+ * each name. A difference means that a member was dropped.
  */
 export function parseStrictJson(
   input: string | Uint8Array,
@@ -131,13 +132,13 @@ export function parseStrictJson(
   const { values } = shape;
   if (shape.depth > maxDepth) return { ok: false, fault: 'too-deep', values };
   if (values > maxValues) return { ok: false, fault: 'too-many-values', values };
-  // Only an escape, or a caller's ill-formed string, can bring a NUL or a lone surrogate into a value.
+  // In a value, NUL or a lone surrogate comes only from an escape, or from an ill-formed string as the input.
   return { ...parseMeasured(text, shape, typeof input === 'string' || text.includes('\\u')), values };
 }
 
-function parseMeasured(text: string, { members }: Shape, suspicious: boolean): StrictJson {
+function parseMeasured(text: string, { members }: Shape, mayBeUnclean: boolean): StrictJson {
   const parsed = parse(text);
   if (!parsed.ok) return parsed;
   if (countMembers(parsed.value) !== members) return { ok: false, fault: 'duplicate-key' };
-  return suspicious ? refuseUnclean(parsed.value) : parsed;
+  return mayBeUnclean ? refuseUnclean(parsed.value) : parsed;
 }

@@ -11,14 +11,15 @@ interface LogEntry {
   readonly tenantId: string;
   readonly ref: string;
   readonly revision: number;
-  /** Number of the attempt, made or planned, from 1. */
+  /** Number of the attempt, from 1. The attempt was made, or was the next one. */
   readonly attempt: number;
-  /** Start of the attempt, or time of the decision (Unix milliseconds). */
+  /** Unix milliseconds: start of the attempt, or time at which it was deferred or cancelled. */
   readonly at: number;
-  /** The record that was handled. It distinguishes a repeat after a crash from another attempt. */
+  /** Position of the task's record. It distinguishes a repeat after a crash from another attempt. */
   readonly source: RecordOrigin;
 }
 
+/** An attempt was made. */
 export interface AttemptEntry extends LogEntry {
   readonly kind: 'attempt';
   readonly durationMs: number;
@@ -26,44 +27,49 @@ export interface AttemptEntry extends LogEntry {
   readonly status?: number;
   /** Class of a failure without a response, such as `TLS`. */
   readonly error?: string;
-  /** The exact failure, such as `CERT_HAS_EXPIRED`; `causeOf` says what helps. */
+  /** The exact failure, such as `CERT_HAS_EXPIRED`; `causeOf` returns the cause and a remedy. */
   readonly code?: string;
-  /** Time of the next attempt (Unix milliseconds); absent after the last. */
+  /** When the next attempt is due (Unix milliseconds); absent after the last attempt. */
   readonly nextAt?: number;
 }
+/** The delivery was deferred without an attempt. */
 export interface DeferredEntry extends LogEntry {
   readonly kind: 'deferred';
   readonly nextAt: number;
-  /** `fault` for a fault of the worker's own; absent when the endpoint's state deferred it. */
+  /** `fault`: deferred because of a fault of the worker; absent: because of the state of the endpoint. */
   readonly reason?: string;
 }
+/** The delivery was cancelled. */
 export interface CancelledEntry extends LogEntry {
   readonly kind: 'cancelled';
   readonly reason: string;
 }
+/** The delivery is dead: it gets no further attempt. */
 export interface DeadEntry extends LogEntry {
   readonly kind: 'dead';
   readonly reason: string;
 }
 export type AttemptLogEntry = AttemptEntry | DeferredEntry | CancelledEntry | DeadEntry;
 
-/** An event is on `webhooks.fan-outs`. `isOpen`: some of its deliveries are still to be made. */
+/** The state of an event on `webhooks.fan-outs`. `isOpen`: some of its deliveries are still to be made. */
 export interface FanOutEntry extends Pick<LogEntry, 'tenantId' | 'eventId' | 'at'> {
   readonly kind: 'fan-out';
   readonly isOpen: boolean;
 }
 export type PackEntry = AttemptLogEntry | FanOutEntry;
 
-/** One record of `webhooks.attempts`: several entries, in no particular order. */
-export interface AttemptPack {
+/** The value of one record of `webhooks.attempts`: several entries, in any order. */
+export interface AttemptPack<E extends PackEntry = AttemptLogEntry> {
   readonly v: 1;
-  readonly records: readonly AttemptLogEntry[];
+  readonly records: readonly E[];
 }
 
+/** Most entries of one pack. */
 export const MAX_PACK_ENTRIES = 256;
 
+/** Encodes entries as the value of one record. */
 export const encodeAttemptPack = (records: readonly PackEntry[]): Buffer =>
-  Buffer.from(JSON.stringify({ v: 1, records }));
+  Buffer.from(JSON.stringify({ v: 1, records } satisfies AttemptPack<PackEntry>));
 
 type Test = (value: unknown) => boolean;
 
@@ -81,7 +87,7 @@ const orAbsent =
     value === undefined || test(value);
 
 const isWord = matches(/^[\x21-\x7e]{1,256}$/);
-/** A code of Node, of OpenSSL (`SSL/TLS_ALERT_CLOSE_NOTIFY`) or of our own. */
+/** A code of Node, of OpenSSL (`SSL/TLS_ALERT_CLOSE_NOTIFY`) or of the worker (`TLS_FLOOD`). */
 const isCode = matches(/^[A-Z0-9_/]{1,64}$/);
 const isTime = isWhole(0, MAX_TIME_MS);
 
@@ -125,7 +131,7 @@ const testsOf = new Map<unknown, readonly (readonly [string, Test])[]>(
   Object.entries(OF_KIND).map(([kind, tests]) => [kind, Object.entries(tests)]),
 );
 
-/** Reads an entry with its known members; `damaged` when one of them is not valid. */
+/** Reads the known members of an entry. Returns `damaged` when one of them is not valid. */
 function readEntry(value: unknown): PackEntry | 'damaged' | 'unknown-kind' {
   if (!isObject(value)) return 'damaged';
   const tests = testsOf.get(value['kind']);

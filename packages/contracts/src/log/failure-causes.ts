@@ -4,17 +4,21 @@ const VERIFY = 'The endpoint refused the notification: check its secret, and tha
 const PATH = 'Nothing takes a POST at this path: check the URL of the webhook.';
 
 /**
- * What a failed attempt means and what helps, for whoever runs the endpoint: by class of failure, by code, by status and by the
- * hundreds of a status. A code is more exact than its class. A code without an entry has the cause of its class.
+ * Cause and remedy of a failed attempt, for the operator of the endpoint. The keys are classes of failures, codes,
+ * statuses, and hundreds of statuses (`4xx`). A code wins over its class. A code without an entry has the cause of its
+ * class.
  */
 export const FAILURE_CAUSES: ReadonlyMap<string, string> = new Map([
-  ['DNS', 'The host name has no address, or its name server is silent: check the name and its records.'],
+  [
+    'DNS',
+    'The host name has no address, or its name server does not respond: check the name and its records.',
+  ],
   ['CONNECT', 'The server cannot be reached: check its port, its firewall and its routes.'],
   ['ECONNREFUSED', 'Nothing listens on this port, or a firewall refuses us: start the server, let us in.'],
   ['ECONNRESET', 'The server, or a firewall, closed the connection before the response: look at their logs.'],
   ['CONNECT_TIMEOUT', 'No connection or handshake in time: check the firewall and the listen backlog.'],
   ['TLS', 'The TLS handshake failed: check the certificate, its chain, and that TLS 1.2 or 1.3 is enabled.'],
-  ['ERR_SSL_WRONG_VERSION_NUMBER', 'What came back is no TLS: serve HTTPS on this port.'],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', 'The response is not TLS: serve HTTPS on this port.'],
   ['ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL', 'The server speaks no HTTP/1.1: enable it beside HTTP/2.'],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', 'The certificate is self-signed: use one of a public authority.'],
   ['SELF_SIGNED_CERT_IN_CHAIN', 'The certificate is of no public authority: use one of a public authority.'],
@@ -32,34 +36,31 @@ export const FAILURE_CAUSES: ReadonlyMap<string, string> = new Map([
   ['TLS_CLIENT_UNSUPPORTED_CERTIFICATE', REFUSED],
   ['SOCKET', 'The connection broke before the response: look for crashes and idle time-outs of proxies.'],
   ['TIMEOUT', 'No response in time: store the event, respond with 2xx, and do the work afterwards.'],
-  ['PROTOCOL', 'What came back is no HTTP/1.1 response: check what listens on this port.'],
+  ['PROTOCOL', 'The response is not HTTP/1.1: check which server listens on this port.'],
   ['HEADERS_TOO_LONG', 'The headers of the response are longer than 16 KiB: send fewer.'],
-  [
-    'TLS_FLOOD',
-    'The server sent tickets, key updates or tiny TLS records without an end: send whole records.',
-  ],
+  ['TLS_FLOOD', 'The server sent tickets, key updates or tiny TLS records without end: send whole records.'],
   ['ADDRESS_DENIED', 'The name leads to a private or otherwise forbidden address: use a public one.'],
   ['3xx', 'Redirects are never followed: register the URL that it leads to.'],
-  ['400', `${VERIFY} nginx says so, too, without a client certificate that it trusts.`],
+  ['400', `${VERIFY} nginx also sends 400 without a client certificate that it trusts.`],
   ['401', VERIFY],
-  ['403', `${VERIFY} A firewall may refuse us, too.`],
+  ['403', `${VERIFY} A firewall may also send 403.`],
   ['404', PATH],
   ['405', PATH],
   ['410', PATH],
   ['413', 'The endpoint takes no body of this size: raise its limit.'],
-  ['429', 'The endpoint has too many requests: say in Retry-After when to come again, or raise its limit.'],
+  ['429', 'The endpoint has too many requests: send Retry-After with the time to wait, or raise its limit.'],
   ['4xx', 'The endpoint refused the notification: look at its log.'],
   ['5xx', 'The endpoint, or a proxy before it, failed: look at its log at the time of the attempt.'],
 ]);
 
-/** What is known of how an attempt ended. */
+/** The result of an attempt. */
 export interface Failure {
   readonly error?: string | undefined;
   readonly code?: string | undefined;
   readonly status?: number | undefined;
 }
 
-/** A sentence to act on; undefined for an attempt that was accepted. */
+/** Returns the cause and a remedy in one sentence; undefined when there is none, as for an accepted attempt. */
 export const causeOf = ({ error = '', code = '', status }: Failure): string | undefined =>
   status === undefined
     ? (FAILURE_CAUSES.get(code) ?? FAILURE_CAUSES.get(error))

@@ -11,31 +11,32 @@ export interface RecordOrigin {
   readonly offset: string;
 }
 
-/** What all deliveries of one event share. */
+/** The fields that all deliveries of one event share. */
 interface EventParts {
   readonly eventId: string;
   readonly eventType: NotificationKind;
   readonly tenantId: string;
-  /** Unix milliseconds. */
+  /** When the next attempt is due, Unix milliseconds. */
   readonly dueAt: number;
+  /** When the first attempt was due, Unix milliseconds. */
   readonly firstDueAt: number;
   readonly origin: RecordOrigin;
-  /** The producer's trace context. `isTraceparent` accepts it. */
+  /** The producer's trace context; valid by `isTraceparent`. */
   readonly traceparent?: string | undefined;
   /** The exact bytes to send. */
   readonly body: Buffer;
 }
 
-/** One event whose deliveries are made slice by slice: a record of `webhooks.fan-outs`. */
+/** One event whose deliveries are made in slices: a record of `webhooks.fan-outs`. */
 export interface FanOut extends EventParts {
-  /** Webhooks up to this `ref` have their deliveries; absent before the first slice. */
+  /** Deliveries exist for the webhooks up to this `ref`; absent before the first slice. */
   readonly afterRef?: string;
 }
 
-/** One delivery that is to be attempted, now or later: a record of `webhooks.deliveries` or `webhooks.retries.*`. */
+/** One delivery with an attempt to be made, now or later: a record of `webhooks.deliveries` or `webhooks.retries.*`. */
 export interface DeliveryTask extends EventParts {
   readonly deliveryId: string;
-  /** `0`, or the id of a redelivery. */
+  /** `0`, or `r` and the id of a redelivery. */
   readonly cycle: string;
   readonly ref: string;
   /** Application of the configuration when the delivery was made. A changed application cancels the delivery. */
@@ -44,22 +45,22 @@ export interface DeliveryTask extends EventParts {
   readonly revision: number;
   /** Number of the next attempt, from 1. */
   readonly attempt: number;
-  /** Unix milliseconds. */
+  /** When the first attempt started, Unix milliseconds; absent before it. */
   readonly firstAttemptAt?: number | undefined;
-  /** How often it was deferred without an attempt. */
+  /** How often the delivery was deferred without an attempt. */
   readonly deferralCount: number;
-  /** Why the last attempt failed. */
+  /** Class of the last failure, such as `TLS`; `STATUS` after a response. */
   readonly errorCode?: string | undefined;
   readonly httpStatus?: number | undefined;
   /** The failed attempts (`parseAttemptHistory` reads them); absent before the first. */
   readonly history?: AttemptHistory | undefined;
 }
 
-/** Whether the task was retried or deferred before: its record comes from a retry tier. */
+/** Whether the task was retried or deferred before. If so, its record was read from a retry tier. */
 export const isReturned = ({ attempt, deferralCount }: DeliveryTask): boolean =>
   attempt > 1 || deferralCount > 0;
 
-/** Header of a task's record that says when it is due. */
+/** Header of a task's record: when the task is due, Unix milliseconds. */
 export const DUE_AT = 'due-at';
 
 const AFTER_REF = 'after-ref';
@@ -79,13 +80,13 @@ const eventHeaders = ({ origin, traceparent, ...parts }: EventParts): Record<str
   ...(traceparent === undefined ? {} : { traceparent }),
 });
 
-/** The headers of a fan-out's record: text, lower case; the value is the body itself. */
+/** Returns the headers of a fan-out's record. The value of the record is the body. */
 export const fanOutHeaders = (fanOut: FanOut): Record<string, string> => ({
   ...eventHeaders(fanOut),
   ...(fanOut.afterRef === undefined ? {} : { [AFTER_REF]: fanOut.afterRef }),
 });
 
-/** The headers of a task's record: text, lower case; the value is the body itself. */
+/** Returns the headers of a task's record. The value of the record is the body. */
 export function taskHeaders(task: DeliveryTask): Record<string, string> {
   const headers: Record<string, string> = {
     ...eventHeaders(task),
@@ -104,7 +105,7 @@ export function taskHeaders(task: DeliveryTask): Record<string, string> {
   return headers;
 }
 
-/** Reads only `DUE_AT` of a task's record; undefined when the header is damaged. */
+/** Reads the header `DUE_AT` of a task's record; undefined when it is damaged. */
 export const dueAtOf = (headers: RecordHeaders): number | undefined => headerNumber(headers, DUE_AT);
 
 class DamagedHeader extends Error {}
@@ -114,15 +115,15 @@ class UnknownHeader extends DamagedHeader {}
 const faultOf = (name: string, text: string | undefined): DamagedHeader =>
   /^[A-Z0-9_]{1,64}$/.test(text ?? '') ? new UnknownHeader(name) : new DamagedHeader(name);
 
-function wantText(headers: RecordHeaders, name: string, pattern: RegExp): string {
+function requireText(headers: RecordHeaders, name: string, pattern: RegExp): string {
   const text = headerText(headers, name);
   if (text === undefined || !pattern.test(text)) throw new DamagedHeader(name);
   return text;
 }
 
 /**
- * Longest optional text of a task, in characters (UTF-16). An application has at most 128 code points, a class of failure fewer. So a
- * task with a body of `MAX_EVENT_BYTES` always fits its topics (4 MiB).
+ * Longest optional text of a task, in UTF-16 units. An application has at most 128 code points, and a class of failure
+ * has fewer. So a task with a body of `MAX_EVENT_BYTES` always fits its topics (4 MiB).
  */
 const MAX_TEXT_CHARACTERS = 256;
 
@@ -132,7 +133,7 @@ function optionalText(headers: RecordHeaders, name: string): string | undefined 
   return text;
 }
 
-function wantNumber(headers: RecordHeaders, name: string, max = Number.MAX_SAFE_INTEGER): number {
+function requireNumber(headers: RecordHeaders, name: string, max = Number.MAX_SAFE_INTEGER): number {
   const value = headerNumber(headers, name);
   if (value === undefined || value > max) throw new DamagedHeader(name);
   return value;
@@ -141,14 +142,14 @@ function wantNumber(headers: RecordHeaders, name: string, max = Number.MAX_SAFE_
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /**
- * Whether it is a `traceparent` of W3C Trace Context (§3.2). The header is forwarded to endpoints: any other text could break the
- * request, or reach strangers.
+ * Whether a text is a `traceparent` of W3C Trace Context (§3.2). The header is forwarded to endpoints. Any other text
+ * could break the request or disclose internal data.
  */
 export const isTraceparent = (text: string | undefined): text is string =>
   text !== undefined && TRACEPARENT.test(text);
 
 const WORD = /^[\x21-\x7e]{1,256}$/;
-// The same patterns as in the attempt log: a value that it refuses would be delivered and never logged.
+// The same patterns as in the attempt log. A value that only the log refuses would be delivered and never logged.
 const CYCLE = new RegExp(PATTERNS.cycle, 'u');
 const EVENT_ID = new RegExp(PATTERNS.eventId, 'u');
 const TENANT_ID = new RegExp(PATTERNS.tenantId, 'u');
@@ -160,15 +161,15 @@ function readEventParts(headers: RecordHeaders, body: Buffer): EventParts {
   if (version !== FORMAT) throw faultOf('task-version', version);
   if (!isNotificationKind(eventType)) throw faultOf('event-type', eventType);
   return {
-    eventId: wantText(headers, 'event-id', EVENT_ID),
+    eventId: requireText(headers, 'event-id', EVENT_ID),
     eventType,
-    tenantId: wantText(headers, 'tenant-id', TENANT_ID),
-    dueAt: wantNumber(headers, DUE_AT, MAX_TIME_MS),
-    firstDueAt: wantNumber(headers, 'first-due-at', MAX_TIME_MS),
+    tenantId: requireText(headers, 'tenant-id', TENANT_ID),
+    dueAt: requireNumber(headers, DUE_AT, MAX_TIME_MS),
+    firstDueAt: requireNumber(headers, 'first-due-at', MAX_TIME_MS),
     origin: {
-      topic: wantText(headers, 'origin-topic', WORD),
-      partition: wantNumber(headers, 'origin-partition', MAX_PARTITION),
-      offset: String(wantNumber(headers, 'origin-offset')),
+      topic: requireText(headers, 'origin-topic', WORD),
+      partition: requireNumber(headers, 'origin-partition', MAX_PARTITION),
+      offset: String(requireNumber(headers, 'origin-offset')),
     },
     traceparent: isTraceparent(traceparent) ? traceparent : undefined,
     body,
@@ -178,19 +179,19 @@ function readEventParts(headers: RecordHeaders, body: Buffer): EventParts {
 function readFanOut(headers: RecordHeaders, body: Buffer): FanOut {
   const parts = readEventParts(headers, body);
   if (headers[AFTER_REF] === undefined) return parts;
-  return { ...parts, afterRef: wantText(headers, AFTER_REF, WORD) };
+  return { ...parts, afterRef: requireText(headers, AFTER_REF, WORD) };
 }
 
 function readTask(headers: RecordHeaders, body: Buffer): DeliveryTask {
   const parts = readEventParts(headers, body);
-  const attempt = wantNumber(headers, 'attempt', MAX_ATTEMPT);
+  const attempt = requireNumber(headers, 'attempt', MAX_ATTEMPT);
   if (attempt < 1) throw new DamagedHeader('attempt');
   return {
     ...parts,
-    deliveryId: wantText(headers, 'delivery-id', WORD),
-    cycle: wantText(headers, 'cycle', CYCLE),
-    ref: wantText(headers, 'configuration-ref', WORD),
-    revision: wantNumber(headers, 'configuration-revision'),
+    deliveryId: requireText(headers, 'delivery-id', WORD),
+    cycle: requireText(headers, 'cycle', CYCLE),
+    ref: requireText(headers, 'configuration-ref', WORD),
+    revision: requireNumber(headers, 'configuration-revision'),
     attempt,
     deferralCount: headerNumber(headers, 'deferral-count') ?? 0,
     applicationId: optionalText(headers, 'application-id'),
@@ -221,12 +222,12 @@ function readWith<T>(
 }
 
 /**
- * Reads a task back from its record. Never throws: `reason` names a damaged header, and `isUnknown` says that a newer version may know
- * it. The body is at most `MAX_EVENT_BYTES`.
+ * Reads a task from its record. Never throws: `reason` names a damaged header. `isUnknown`: the value of the header may be
+ * known to a newer version. A body of more than `MAX_EVENT_BYTES` is refused.
  */
 export const parseDeliveryTask = (headers: RecordHeaders, value: Buffer | null) =>
   readWith(readTask, headers, value);
 
-/** Reads a fan-out back from its record, as `parseDeliveryTask` does. */
+/** Reads a fan-out from its record, as `parseDeliveryTask` does for a task. */
 export const parseFanOut = (headers: RecordHeaders, value: Buffer | null) =>
   readWith(readFanOut, headers, value);

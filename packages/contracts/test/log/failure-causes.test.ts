@@ -11,7 +11,7 @@ describe('the cause of a failed attempt', () => {
     [{ error: 'CONNECT', code: 'ECONNRESET' }, /closed the connection/],
     [{ error: 'PROTOCOL', code: 'HEADERS_TOO_LONG' }, /longer than 16 KiB/],
     [{ status: 307 }, /^Redirects are never followed/],
-    [{ status: 400 }, /nginx says so, too, without a client certificate/],
+    [{ status: 400 }, /nginx also sends 400 without a client certificate/],
     [{ status: 418 }, /^The endpoint refused the notification: look at its log/],
     [{ status: 429 }, /Retry-After/],
     [{ status: 502 }, /^The endpoint, or a proxy before it, failed/],

@@ -1,29 +1,29 @@
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../request/app-error.js';
-import { isCounted } from './shares.js';
-import type { Caller } from './shares.js';
+import { isCounted } from './shared-budget.js';
+import type { Caller } from './shared-budget.js';
 
-/** What one tenant may use of one instance. */
+/** The rate limit of one tenant in one instance. */
 export interface RateLimit {
   /** Units per second; 0: no limit. */
   readonly perSecond: number;
-  /** Units that may be used at once, after a pause. */
+  /** Units that a tenant may use at once after a pause; minimum 1. */
   readonly burst: number;
 }
 
 export interface TenantLimiterOptions {
   readonly limit: RateLimit;
-  /** What is counted, as callers and the metric call it. */
+  /** The counted unit, as named in error messages and in the metric. */
   readonly counted: 'requests' | 'events';
-  /** Tokens with this scope are the operator's own: they are not counted. */
+  /** Callers with this scope are the operator's own, and have no limit. */
   readonly uncountedScope?: string | undefined;
-  /** Milliseconds of a clock that never goes back; default: that of this process. */
+  /** Milliseconds of a monotonic clock; default: `performance.now`. */
   readonly now?: () => number;
 }
 
-/** Tenants that are remembered, of 300 bytes each. A tenant that was forgotten begins with a full burst. */
+/** Remembered tenants, of 300 bytes each. A forgotten tenant starts with a full burst. */
 const REMEMBERED_TENANTS = 10_000;
-/** Sums of fractions of milliseconds are not exact. */
+/** Tolerance for rounding: sums of fractions of milliseconds are not exact. */
 const TOLERANCE_MS = 0.001;
 
 function tooMany(
@@ -40,8 +40,8 @@ function tooMany(
 }
 
 /**
- * A token bucket for each tenant, kept as the moment at which it is full again (GCRA, ITU-T I.371). A request costs one look-up,
- * and a refused request takes nothing.
+ * Creates a token bucket for each tenant, stored as the time at which it is full again (GCRA, ITU-T I.371). A request
+ * costs one look-up, and a refused request takes nothing.
  */
 export function createTenantLimiter(options: TenantLimiterOptions) {
   const { limit, uncountedScope, now = () => performance.now() } = options;
@@ -50,7 +50,10 @@ export function createTenantLimiter(options: TenantLimiterOptions) {
   const burstMs = limit.burst * eachMs;
   const fullAt = new LRUCache<string, number>({ max: REMEMBERED_TENANTS });
 
-  /** The moment at which the bucket is full again after `count` were taken now. */
+  /**
+   * Returns the time at which the bucket is full again if `count` units are taken now. Throws 429 when fewer are
+   * left.
+   */
   const fullAfter = (tenantId: string, count: number): number => {
     const at = now();
     const after = Math.max(fullAt.get(tenantId) ?? at, at) + count * eachMs;
@@ -59,15 +62,16 @@ export function createTenantLimiter(options: TenantLimiterOptions) {
     return after;
   };
   return {
-    /** Takes `count`, at most the burst. Throws 429 with `Retry-After`, and takes nothing, when fewer are there. */
+    /** Takes `count` units, at most the burst. When fewer are left, takes nothing and throws 429 with `Retry-After`. */
     take: (caller: Caller, count: number): void => {
       if (isLimited(caller)) fullAt.set(caller.tenantId, fullAfter(caller.tenantId, count));
     },
-    /** Throws 429 with `Retry-After` when fewer than `count` (default 1) are there. Takes nothing. */
+    /** Throws 429 with `Retry-After` when fewer than `count` units (default 1) are left. Takes nothing. */
     check: (caller: Caller, count = 1): void => {
       if (isLimited(caller)) fullAfter(caller.tenantId, count);
     },
   };
 }
 
+/** Limits the requests or events of each tenant per second; see `createTenantLimiter`. */
 export type TenantLimiter = ReturnType<typeof createTenantLimiter>;

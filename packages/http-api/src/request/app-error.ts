@@ -3,18 +3,22 @@ import type { Shed } from '../limits/shed.js';
 
 export interface AppErrorOptions {
   readonly violations?: readonly Violation[];
-  /** Default: `Retry-After` of one second for a fault that passes. */
+  /** Further headers. Temporary faults have `Retry-After: 1` by default. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Further members of the problem, such as the `ref` of a conflict. */
   readonly members?: Readonly<Record<string, unknown>>;
-  /** Set when the request was refused for a limit or for capacity. Then it is counted, and logged by a throttle. */
+  /**
+   * Set when the request was refused for a limit or for capacity. Such refusals are counted, and logged at most once
+   * in 10 s.
+   */
   readonly shed?: Shed;
   readonly cause?: unknown;
 }
 
-const PASSING = new Set<ProblemCode>(['too-many-requests', 'database-unavailable', 'unavailable']);
+/** Codes of temporary faults. */
+const TEMPORARY = new Set<ProblemCode>(['too-many-requests', 'database-unavailable', 'unavailable']);
 
-/** A fault that the caller may see: it becomes a problem (RFC 9457) with the status of its code. */
+/** A fault that is shown to the caller, as a problem (RFC 9457) with the status of its code. */
 export class AppError extends Error {
   readonly code: ProblemCode;
   readonly violations: readonly Violation[];
@@ -22,19 +26,19 @@ export class AppError extends Error {
   readonly members: Readonly<Record<string, unknown>>;
   readonly shed: Shed | undefined;
 
-  /** `detail` is shown to the caller. It says what was expected, without secrets and without text of a library. */
+  /** `detail` is shown to the caller: what was expected, without secrets and without text of a library. */
   constructor(code: ProblemCode, detail: string, options: AppErrorOptions = {}) {
     super(detail, { cause: options.cause });
     this.name = 'AppError';
     this.code = code;
     this.violations = options.violations ?? [];
-    this.headers = { ...(PASSING.has(code) && { 'retry-after': '1' }), ...options.headers };
+    this.headers = { ...(TEMPORARY.has(code) && { 'retry-after': '1' }), ...options.headers };
     this.members = options.members ?? {};
     this.shed = options.shed;
   }
 }
 
-/** A 422 that names one or several faults of the request. */
+/** Makes a 422 that names one or several faults of the request. */
 export function invalidRequest(
   violations: readonly Violation[],
   code: ProblemCode = 'invalid-request',
@@ -45,6 +49,6 @@ export function invalidRequest(
   return new AppError(code, `${detail}${more}`, { violations });
 }
 
-/** The error of a statement that the database did not run in time; see `createRunQuery`. */
+/** Makes the error of a statement that the database did not run in time; see `createRunQuery`. */
 export const databaseUnavailable = (cause?: unknown): AppError =>
   new AppError('database-unavailable', 'the database is not available; try again', { cause });

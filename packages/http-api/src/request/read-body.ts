@@ -9,7 +9,10 @@ const tooLarge = (maxBytes: number) =>
 const tooSmall = () =>
   invalidRequest([{ property: '', reason: `must come in chunks of ${MIN_CHUNK_BYTES} bytes or more` }]);
 
-/** Throws 422 for what the headers alone rule out. The size of a compressed body is known only when it is unpacked. */
+/**
+ * Throws 422 when the headers show that the body cannot be accepted: it is compressed, has an unknown coding or is too
+ * large. The size of a compressed body is known only after decompression.
+ */
 export function checkBodyHeaders({ headers }: IncomingMessage, maxBytes: number): void {
   // Codings are compared without regard to case (RFC 9110 §8.4.1).
   const encoding = headers['content-encoding']?.toLowerCase();
@@ -24,29 +27,34 @@ export function checkBodyHeaders({ headers }: IncomingMessage, maxBytes: number)
 
 const SINGLE_HEADERS: ReadonlySet<string> = new Set(['authorization', 'host', 'content-type']);
 
-/** Node keeps the first of several such headers. A proxy in front may have read another one (RFC 9110 §5.3). */
+/** Throws 422 for a repeated header. Node uses the first one, and a proxy may have used another (RFC 9110 §5.3). */
 export function refuseRepeatedHeaders({ rawHeaders }: IncomingMessage): void {
   const seen = new Set<string>();
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = (rawHeaders[at] ?? '').toLowerCase();
     if (!SINGLE_HEADERS.has(name)) continue;
-    if (seen.has(name)) throw invalidRequest([{ property: name, reason: 'must be given once' }]);
+    if (seen.has(name)) throw invalidRequest([{ property: name, reason: 'must appear once' }]);
     seen.add(name);
   }
 }
 
-/** Throws 422 for the body of an operation that takes none. Its sender would believe that it had an effect. */
+/** Throws 422 for a body that the operation would ignore: its sender would believe that it had an effect. */
 export function refuseBody({ method, headers }: IncomingMessage): void {
   if (method === 'GET' || method === 'HEAD') return;
   if (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0)
     throw invalidRequest([{ property: '', reason: 'must have no body: this operation takes none' }]);
 }
 
-/** Chunks cost CPU time: 1 MiB byte by byte takes a second. The first 1,000 may be small; those after them bring 512 bytes on average. */
+/**
+ * Chunks cost CPU time: 1 MiB in chunks of one byte takes a second. The first 1,000 chunks may be small. All later ones
+ * must have at least 512 bytes on average.
+ */
 const FREE_CHUNKS = 1_000;
 const MIN_CHUNK_BYTES = 512;
 
-/** The connection ended before the body did. There is no caller to respond to, and no fault of ours. */
+/**
+ * The connection ended before the body was complete. There is no caller to respond to, and the service has no fault.
+ */
 export class CallerGone extends Error {
   constructor(cause: unknown) {
     super('the caller hung up before the end of its body', { cause });
@@ -55,11 +63,11 @@ export class CallerGone extends Error {
 }
 
 /**
- * Reads a body of at most `maxBytes`. Throws 422 as soon as it is larger or comes in tiny chunks, what `take` throws, and
- * `CallerGone` when the connection ends first.
+ * Reads a body of at most `maxBytes`. Rejects with 422 as soon as the body is larger or comes in tiny chunks. Rejects with
+ * the error that `take` throws, and with `CallerGone` when the connection ends first.
  *
- * Chunks are copied into one buffer that doubles, so their number takes no memory. `take` is called for the bytes of the buffer.
- * It listens to events, because the iterator of `for await` takes a tenth of the time of a small request.
+ * Chunks are copied into one buffer that doubles, so many chunks need no more memory than few. `take` is called for the
+ * added bytes before the buffer grows. Events are used, because `for await` takes a tenth of the time of a small request.
  */
 export function readBody(
   request: IncomingMessage,
@@ -90,9 +98,9 @@ export function readBody(
         if (size + chunk.byteLength > body.byteLength) grow(size + chunk.byteLength);
         size += chunk.copy(body, size);
       } catch (error) {
-        // Later chunks are dropped: the response ends the connection.
+        // Later chunks are discarded: the response closes the connection.
         request.off('data', onData).resume();
-        reject(error instanceof Error ? error : new Error('the body cannot be kept', { cause: error }));
+        reject(error instanceof Error ? error : new Error('the body cannot be stored', { cause: error }));
       }
     };
     request
@@ -107,25 +115,30 @@ export function readBody(
 const FAULTS: Readonly<Record<JsonFault, string>> = {
   'not-utf8': 'must be UTF-8',
   'not-json': 'must be JSON',
-  'too-deep': 'is nested too deep',
-  'too-many-values': 'holds too many values',
+  'too-deep': 'is nested too deeply',
+  'too-many-values': 'contains too many values',
   'duplicate-key': 'repeats a member name',
-  'forbidden-character': 'holds a NUL or a lone surrogate',
+  'forbidden-character': 'contains a NUL or a lone surrogate',
 };
 
-/** The media type of a body in lower case, without parameters; undefined without the header. Throws 422 for a charset but UTF-8. */
+/**
+ * Returns the media type of a body in lower case, without parameters; undefined without the header. Throws 422 for a
+ * charset other than UTF-8.
+ */
 export function mediaTypeOf(request: ApiRequest): string | undefined {
   const [type, ...parameters] = request.header('content-type')?.toLowerCase().split(';') ?? [];
   if (parameters.some((parameter) => /^\s*charset\s*=(?!\s*"?utf-8"?\s*$)/.test(parameter)))
-    throw invalidRequest([{ property: 'Content-Type', reason: 'must have no charset but UTF-8' }]);
+    throw invalidRequest([{ property: 'Content-Type', reason: 'must have no charset other than UTF-8' }]);
   return type?.trim();
 }
 
-/** Why a text is not acceptable JSON, in words for the caller. */
+/** Returns why a text is not acceptable JSON, in words for the caller. */
 export const jsonFault = ({ fault, at }: Extract<StrictJson, { ok: false }>): string =>
   at === undefined ? FAULTS[fault] : `${FAULTS[fault]}; the fault is at ${at}`;
 
-/** Values of one body, at most: 1,000 events of 64, twice what an event has. JSON costs CPU time by its values. */
+/**
+ * Most JSON values of one body: 1,000 events of 64 values, twice as many as an event has. Each value costs CPU time.
+ */
 export const MAX_BODY_VALUES = 64_000;
 
 /** Parses JSON strictly. Throws 422 with the fault. */
@@ -135,7 +148,7 @@ export function parseJsonText(text: string | Uint8Array): unknown {
   throw invalidRequest([{ property: '', reason: jsonFault(parsed) }]);
 }
 
-/** Reads a body as JSON that passes `check`. Throws 422 for another content type, no JSON, or violations. */
+/** Reads a JSON body and checks it. Throws 422 for another content type, for malformed JSON, and for violations. */
 export function readJson<T>(request: ApiRequest, check: Check<T>): T {
   if (mediaTypeOf(request) !== 'application/json') {
     throw invalidRequest([{ property: 'Content-Type', reason: 'must be application/json' }]);

@@ -1,18 +1,21 @@
-/** A target in absolute form. A URL parser would encode a foreign host name (IDNA), which takes 10 ms for 15 KB. */
+/** A target in absolute form. Not parsed as a URL: encoding an international host name (IDNA) takes 10 ms for 15 KB. */
 const ABSOLUTE = /^https?:\/\/(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?(?<rest>[/?][^#]*)?$/i;
 
 /**
- * A request target as path and query. The absolute form is taken with any authority, as a server must (RFC 9112 §3.2.2). A target of
- * neither form (`http://`, `*`) becomes `/`, where nothing is: Express would send a page of its own for it.
+ * Returns a request target as path and query. The absolute form is accepted with any authority (RFC 9112 §3.2.2). A
+ * target of another form (`http://`, `*`) becomes `/`, which has no operation. Express would respond with an HTML page.
  */
 export function originForm(target: string): string {
-  // Express would take an authority out of `//host/path` and cut at `#`, although a proxy in front saw another path.
+  // Express would drop the authority of `//host/path` and everything after `#`. A proxy in front has seen another path.
   if (target.startsWith('/')) return /^\/\/|#/.test(target) ? '/' : target;
   const rest = ABSOLUTE.exec(target)?.groups?.['rest'] ?? '/';
   return rest.startsWith('?') ? `/${rest}` : rest;
 }
 
-/** Which paths of the one public address belong to which service; the first match counts. nginx.conf is tested against it. */
+/**
+ * The service of each path of the one public address; the first match wins. A test compares nginx.conf with this
+ * table.
+ */
 const OWNERS: readonly (readonly [pattern: RegExp, service: string])[] = [
   [/^\/integration\/v1\/events$/, 'ingest'],
   [/^\/integration\/v1\/(pix|notifications|webhooks\/(re)?deliveries)(\/|$)/, 'query-api'],
@@ -20,6 +23,6 @@ const OWNERS: readonly (readonly [pattern: RegExp, service: string])[] = [
   [/^\/integration\/v1\/(egress$|webhooks(\/|$))/, 'config-api'],
 ];
 
-/** The service that a path belongs to; undefined when it belongs to none. */
+/** Returns the service that serves a path; undefined when no service does. */
 export const ownerOf = (path: string): string | undefined =>
   OWNERS.find(([pattern]) => pattern.test(path))?.[1];

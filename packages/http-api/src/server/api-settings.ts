@@ -5,7 +5,7 @@ import type { TenantRule } from '../token/identity.js';
 import { IDLE_MS, parseBlocks } from './listen.js';
 import type { RateLimit } from '../limits/tenant-limiter.js';
 
-/** Defaults of one service. */
+/** Defaults of the settings of one service. */
 export interface ApiDefaults {
   readonly port: number;
   readonly maxOpenRequests: number;
@@ -13,13 +13,13 @@ export interface ApiDefaults {
   readonly tenantRequestsPerSecond: number;
 }
 
-/** A proxy that checks readiness every 5 s checks twice in this time. */
+/** Default: a proxy that checks readiness every 5 s checks twice in this time. */
 const SHUTDOWN_DELAY_MS = 10_000;
-/** The default burst is the rate of ten seconds. */
+/** The default burst is as many requests or events as ten seconds allow. */
 export const BURST_SECONDS = 10;
-/** A higher rate is a mistake. */
+/** Upper bound of rates: a higher rate is a mistake. */
 const MAX_PER_SECOND = 1_000_000;
-/** 16 minutes: a longer time is a mistake. */
+/** Upper bound of times, 16 minutes: a longer time is a mistake. */
 const MAX_TIME_MS = 1_000_000;
 
 function readTenantRequests(settings: SettingsReader, fallback: number): RateLimit {
@@ -47,31 +47,38 @@ export function readApiSettings(settings: SettingsReader, defaults: ApiDefaults)
     maxConnections: settings.integer('MAX_CONNECTIONS', 10_000, { min: 1 }),
     maxConnectionsPerAddress: settings.integer('MAX_CONNECTIONS_PER_ADDRESS', 1_000, { min: 1 }),
     keepAliveMs: settings.integer('KEEP_ALIVE_MS', IDLE_MS, { min: 1, max: MAX_TIME_MS }),
-    /** How long an ending service, which is not ready, still serves requests. Proxies find another one meanwhile. */
+    /**
+     * How long a service that shuts down, and is not ready, still serves requests. Meanwhile proxies find another
+     * one.
+     */
     shutdownDelayMs: settings.integer('SHUTDOWN_DELAY_MS', SHUTDOWN_DELAY_MS, { max: MAX_TIME_MS }),
     proxies: settings.parsed('PROXY_CIDRS', '', parseBlocks) ?? new BlockList(),
     issuer,
     audience: settings.text('TOKEN_AUDIENCE'),
-    // A missing issuer is a fault already; a second one would add nothing.
+    // Empty without a valid issuer: the missing issuer is reported already.
     jwksUri: settings.url('TOKEN_JWKS_URI', URL.canParse(issuer) ? `${issuer.replace(/\/$/, '')}/jwks` : ''),
     maxTokenLifetimeSeconds: settings.integer('TOKEN_MAX_LIFETIME_SECONDS', 86_400, {
       min: 60,
       max: 31_536_000,
     }),
-    /** Bytes of the bodies of all open requests. The largest body (1 MiB) fits into half, the share of one tenant alone. */
+    /**
+     * Bytes of the bodies of all open requests. The minimum lets one tenant alone (half) send the largest body (1
+     * MiB).
+     */
     maxOpenBodyBytes: settings.integer('MAX_OPEN_BODY_BYTES', 64 * 1_048_576, { min: 2 * 1_048_576 }),
-    /** Requests under way at once. One tenant alone gets half. */
+    /** Requests under way at the same time. One tenant alone gets half. */
     maxOpenRequests: settings.integer('MAX_OPEN_REQUESTS', defaults.maxOpenRequests, {
       min: 1,
       max: 100_000,
     }),
-    /** Requests of one tenant. */
+    /** The rate limit of one tenant. */
     tenantRequests: readTenantRequests(settings, defaults.tenantRequestsPerSecond),
     tenantRule: readTenantRule(settings),
   };
 }
 
+/** The settings of a service with a public HTTP port; `readApiSettings` has the defaults and bounds. */
 export interface ApiSettings extends ReturnType<typeof readApiSettings> {
-  /** Tokens with this scope are the operator's own, and no tenant limit applies to them. Set by the code. */
+  /** Callers with this scope are the operator's own, and have no tenant limit. Set by the service, not by a setting. */
   readonly uncountedScope?: string;
 }

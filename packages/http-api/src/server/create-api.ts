@@ -3,7 +3,8 @@ import type { RequestListener } from 'node:http';
 import { Histogram, addCounter, type Logger, type Registry } from '@webhooks/runtime';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { AppError } from '../request/app-error.js';
-import { createBodyBudget, type BodyBudget, type Caller, createOpenRequests } from '../limits/shares.js';
+import { createBodyBudget, createConcurrencyLimiter } from '../limits/shared-budget.js';
+import type { BodyBudget, Caller } from '../limits/shared-budget.js';
 import { identify, type Identity, type TenantRule } from '../token/identity.js';
 import type { ApiRequest, Operation } from '../request/operation.js';
 import { TRANSFER_MS } from './listen.js';
@@ -28,7 +29,7 @@ export interface ApiOptions {
   readonly tenantRule: TenantRule;
   readonly log: Logger;
   readonly registry: Registry;
-  /** Aborted when the service ends. */
+  /** Aborted when the service shuts down. */
   readonly closing: AbortSignal;
   readonly limits: Pick<
     ApiSettings,
@@ -52,20 +53,21 @@ const createMeters = (registry: Registry) => ({
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 function requestIdOf({ headers }: Request): string {
-  const given = headers['x-request-id'];
-  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+  const sent = headers['x-request-id'];
+  return typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : randomUUID();
 }
 
-const single = (value: string | string[] | undefined): string | undefined =>
+/** Joins the values of a repeated header. */
+const joinValues = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value.join(', ') : value;
 
-/** The query is everything after the first `?`; it may hold further ones. */
+/** Returns the query: everything after the first `?`. */
 function queryOf({ url }: Request): URLSearchParams {
   const at = url.indexOf('?');
   return new URLSearchParams(at < 0 ? '' : url.slice(at));
 }
 
-/** Runs `work` with the body of a request, which counts in the budget until `work` has ended. */
+/** Runs `work` with the body of a request. The body counts against the budget until `work` has ended. */
 async function withBody<T>(
   request: Request,
   { maxBytes, budget, caller }: { maxBytes: number | undefined; budget: BodyBudget; caller: Caller },
@@ -76,15 +78,15 @@ async function withBody<T>(
     return work(Buffer.alloc(0));
   }
   checkBodyHeaders(request, maxBytes);
-  const share = budget.open(caller, Number(request.headers['content-length'] ?? 0));
+  const account = budget.open(caller, Number(request.headers['content-length'] ?? 0));
   try {
-    return await work(await readBody(request, maxBytes, share.take));
+    return await work(await readBody(request, maxBytes, account.take));
   } finally {
-    share.release();
+    account.release();
   }
 }
 
-/** Everything about a request but its body. Throws 401 and 403. */
+/** Reads everything of a request except its body. Throws 401 and 403. */
 async function readHead(
   operation: Operation,
   request: Request,
@@ -93,16 +95,16 @@ async function readHead(
   const claims = await options.verifier.verify(request.headers.authorization);
   const identity = identify(claims, {
     scopes: operation.scopes,
-    tenantHeader: single(request.headers['tenantid']),
+    tenantHeader: joinValues(request.headers['tenantid']),
     rule: options.tenantRule,
   });
   return {
     identity,
     params: Object.fromEntries(
-      Object.entries(request.params).map(([name, value]) => [name, single(value) ?? '']),
+      Object.entries(request.params).map(([name, value]) => [name, joinValues(value) ?? '']),
     ),
     query: queryOf(request),
-    header: (name) => single(request.headers[name]),
+    header: (name) => joinValues(request.headers[name]),
   };
 }
 
@@ -111,7 +113,7 @@ const toAppError = (error: unknown): AppError =>
     ? error
     : new AppError('internal-error', 'the request could not be served', { cause: error });
 
-/** Counts a request when its response has ended. A caller that did not wait for it has the status `client-closed`. */
+/** Counts a request when its response has ended. The status is `client-closed` when the caller hung up before that. */
 function measure(label: string, response: Response, { log, meters }: Shared): void {
   const stop = meters.seconds.startTimer({ operation: label });
   response.once('close', () => {
@@ -125,12 +127,13 @@ function measure(label: string, response: Response, { log, meters }: Shared): vo
 }
 
 /**
- * Admits a request before its body is read. Call the returned function when the request has ended. Throws 429 with `Retry-After`.
- * The cheapest check comes first: the tenant's rate, then the operation's own check, then the free capacity.
+ * Creates a function that admits a request before its body is read. It throws 429 with `Retry-After`, or returns a
+ * function to call when the request has ended. The cheapest check comes first: the tenant's rate, then the check of the
+ * operation, then the free capacity.
  */
 function createAdmission({ maxOpenRequests, tenantRequests, uncountedScope }: ApiOptions['limits']) {
   const rate = createTenantLimiter({ limit: tenantRequests, counted: 'requests', uncountedScope });
-  const open = createOpenRequests({ total: maxOpenRequests, uncountedScope });
+  const open = createConcurrencyLimiter({ total: maxOpenRequests, uncountedScope });
   return (operation: Operation, identity: Identity): (() => void) => {
     rate.take(identity, 1);
     operation.admit?.(identity);
@@ -138,8 +141,8 @@ function createAdmission({ maxOpenRequests, tenantRequests, uncountedScope }: Ap
   };
 }
 
-/** What the requests of one application share. */
-function share(options: ApiOptions) {
+/** Creates the state that all requests of one application share. */
+function createShared(options: ApiOptions) {
   const { limits, registry, log } = options;
   return {
     ...options,
@@ -152,10 +155,10 @@ function share(options: ApiOptions) {
   };
 }
 
-type Shared = ReturnType<typeof share>;
+type Shared = ReturnType<typeof createShared>;
 
-/** Calls `done` when the response has ended. Until then it is in memory, even when nobody reads it. */
-function whenRead(response: Response, done: () => void): void {
+/** Calls `done` when the response has ended. Until then the response is in memory; after `TRANSFER_MS` it is cut. */
+function onResponseEnd(response: Response, done: () => void): void {
   if (response.closed) return done();
   const cut = setTimeout(() => response.destroy(), TRANSFER_MS);
   response.once('close', () => {
@@ -164,24 +167,25 @@ function whenRead(response: Response, done: () => void): void {
   });
 }
 
-function endOf(response: Response, { closing }: ApiOptions): AbortSignal {
+/** Creates the `signal` of a request: aborted when its response has ended or the service shuts down. */
+function createEndSignal(response: Response, { closing }: ApiOptions): AbortSignal {
   const ended = new AbortController();
   const end = (): void => {
     closing.removeEventListener('abort', end);
     ended.abort();
   };
-  // Not `AbortSignal.any`: of each signal joined to one that lives for ever, Node 24 keeps 400 bytes.
+  // Not `AbortSignal.any`: Node 24 leaks 400 bytes for each signal that is joined to a long-lived one.
   closing.addEventListener('abort', end);
   response.once('close', end);
   if (closing.aborted || response.closed) end();
   return ended.signal;
 }
 
-/** The method whose operation responds. HEAD is a GET of which Node sends no body (RFC 9110 §9.3.2). */
+/** Returns the method of the operation. HEAD is served as GET, and Node sends no body (RFC 9110 §9.3.2). */
 const methodOf = ({ method }: Request): string => (method === 'HEAD' ? 'GET' : method);
 
-/** Serves the methods of one path. Every other method is 405 with `Allow`, OPTIONS too. */
-function dispatcher(operations: readonly Operation[], shared: Shared) {
+/** Creates a handler for all methods of one path. Other methods, including OPTIONS, get 405 with `Allow`. */
+function createDispatcher(operations: readonly Operation[], shared: Shared) {
   const allow = operations
     .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
     .join(', ');
@@ -190,7 +194,7 @@ function dispatcher(operations: readonly Operation[], shared: Shared) {
     const label = `${operation?.method ?? 'other'} ${operations[0]?.path ?? ''}`;
     measure(label, response, shared);
     if (!operation)
-      throw new AppError('method-not-allowed', `there is only ${allow} here`, { headers: { allow } });
+      throw new AppError('method-not-allowed', `this path allows only ${allow}`, { headers: { allow } });
     const head = await readHead(operation, request, shared);
     const leave = shared.admit(operation, head.identity);
     try {
@@ -201,15 +205,15 @@ function dispatcher(operations: readonly Operation[], shared: Shared) {
       const reply = await withBody(request, body, (bytes) =>
         operation.handle({
           ...{ ...head, requestId, body: bytes },
-          // Made on first use: few operations wait.
+          // Created on first use, because few operations need it.
           get signal() {
-            return endOf(response, shared);
+            return createEndSignal(response, shared);
           },
         }),
       );
       send(response, reply);
     } finally {
-      whenRead(response, leave);
+      onResponseEnd(response, leave);
     }
   };
 }
@@ -227,12 +231,12 @@ function respondToFault(fault: unknown, request: Request, response: Response, sh
 }
 
 /**
- * Serves requests with Express: token → scope and tenant → limits → query → body → work. Every error is a problem (RFC 9457), without a
- * stack or a library's text.
+ * Creates a listener that serves the operations with Express: token → scope and tenant → limits → query → body → work.
+ * Every error is a problem (RFC 9457), without a stack and without text of a library.
  */
 export function createApi(options: ApiOptions): RequestListener {
   const app = express();
-  const shared = share(options);
+  const shared = createShared(options);
   app.disable('x-powered-by').disable('etag').set('query parser', false).set('case sensitive routing', true);
   app.use((request, response, next) => {
     response.set('x-request-id', requestIdOf(request));
@@ -243,15 +247,15 @@ export function createApi(options: ApiOptions): RequestListener {
   app.use((request, _response, next) => {
     const owner = ownerOf(request.path);
     if (owner !== undefined && owner !== self)
-      throw new AppError('not-found', `this address belongs to ${owner}`);
+      throw new AppError('not-found', `this path is served by ${owner}, not by this service`);
     next();
   });
   for (const [path, operations] of Map.groupBy(options.operations, (operation) => operation.path))
-    app.all(path, dispatcher(operations, shared));
+    app.all(path, createDispatcher(operations, shared));
   app.use(() => {
     throw new AppError('not-found', 'there is nothing at this path');
   });
-  // Express knows an error handler by its four parameters.
+  // Express recognises an error handler by its four parameters.
   app.use((fault: unknown, request: Request, response: Response, _next: NextFunction) => {
     if (fault instanceof CallerGone) response.destroy();
     else respondToFault(fault, request, response, shared);

@@ -8,25 +8,30 @@ import type { Duplex } from 'node:stream';
 export interface ListenOptions {
   readonly port: number;
   readonly host: string;
-  /** Open connections; default 10,000. A further one is closed at once. */
+  /** Most open connections; default 10,000. A further one is closed at once. */
   readonly maxConnections?: number;
-  /** Open connections of one address; default 1,000. A further one is closed at once. */
+  /** Most open connections of one address; default 1,000. A further one is closed at once. */
   readonly maxConnectionsPerAddress?: number;
-  /** Addresses without that bound, such as the operator's proxies; default none. */
+  /** Addresses without the limit per address, such as the operator's proxies; default: none. */
   readonly proxies?: BlockList;
-  /** How long an idle connection waits for a next request, in milliseconds; default 65,000. It closes up to 1 s later. */
+  /**
+   * How long an idle connection waits for a next request, in milliseconds; default 65,000. It closes up to 1 s later.
+   */
   readonly keepAliveMs?: number;
 }
 
 /** Time for a whole request, or a whole response: 1 MiB at 50 KiB a second. */
 export const TRANSFER_MS = 20_000;
 
-/** A connection on which nothing moves ends after this time. nginx keeps one for 60 s, so its end comes first. */
+/** A connection without traffic is closed after this time. nginx closes it after 60 s, so nginx does so first. */
 export const IDLE_MS = 65_000;
 
-/** How often Node checks the deadlines of headers and bodies. None is exceeded by more. */
+/** How often Node checks the deadlines of headers and bodies. A deadline is exceeded by at most this time. */
 const CHECK_MS = 1_000;
-/** Requests of one connection without a response. All that come in one read are handled in one turn of the event loop. */
+/**
+ * Most requests of one connection without a response. All requests of one read are handled in one turn of the event
+ * loop.
+ */
 const MAX_PIPELINED = 16;
 
 /** How often a closing server closes the connections that have become idle. */
@@ -35,21 +40,21 @@ const IDLE_CHECK_MS = 50;
 function closeServer(server: Server, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
     const cut = setTimeout(() => server.closeAllConnections(), graceMs);
-    // A response whose header was already sent leaves its connection open, and idle only later.
-    const look = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+    // A response whose header was already sent cannot close its connection, which becomes idle later.
+    const polling = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
     server.close(() => {
       clearTimeout(cut);
-      clearInterval(look);
+      clearInterval(polling);
       resolve();
     });
   });
 }
 
-/** Parses `10.0.0.7,10.1.0.0/16,fd00::/8`. Throws for anything that is no address or block. */
+/** Parses a list such as `10.0.0.7,10.1.0.0/16,fd00::/8`. Throws for an entry that is neither address nor block. */
 export function parseBlocks(text: string): BlockList {
   const blocks = new BlockList();
   for (const block of text.split(',').flatMap((one) => one.trim() || [])) {
-    // Digits only: `Number('')` is 0, and a slash too many would make everybody a proxy.
+    // Digits only: `Number('')` is 0, so an extra slash would make every address a proxy.
     const [, address = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(block) ?? [];
     const family = isIPv6(address) ? 'ipv6' : 'ipv4';
     blocks.addSubnet(address, Number(prefix ?? (family === 'ipv6' ? 128 : 32)), family);
@@ -57,7 +62,7 @@ export function parseBlocks(text: string): BlockList {
   return blocks;
 }
 
-/** Closes the connections of an address that has more than its bound. */
+/** Closes each new connection of an address that has `max` open connections. */
 function boundAddresses(server: Server, max: number, proxies: BlockList): void {
   const open = new Map<string, number>();
   server.on('connection', (socket) => {
@@ -74,16 +79,16 @@ function boundAddresses(server: Server, max: number, proxies: BlockList): void {
   });
 }
 
-/** The parser gets this much at a time of what one read brought (up to 64 KiB): eighty of the smallest requests. */
+/** Bytes that the parser receives at a time: eighty of the smallest requests. One read returns up to 64 KiB. */
 const PIECE_BYTES = 2_048;
 
 /**
- * Feeds Node's parser in pieces, and no further piece once the connection has ended. Node would parse all that one read brought, up to
- * 2,600 requests, although the connection ended at the first one.
+ * Feeds Node's parser in pieces, and stops when the connection has ended. Without it, Node parses all bytes of one read,
+ * up to 2,600 requests, even if the first request ended the connection.
  */
 function feedInPieces(socket: Socket): void {
   const push = socket.push.bind(socket);
-  // With a listener the parser reads from the stream, and not from the system.
+  // With this listener the parser reads from the stream instead of the socket's handle.
   socket.on('data', () => undefined);
   socket.push = (chunk: Buffer | null): boolean => {
     if (chunk === null) return push(chunk);
@@ -94,12 +99,15 @@ function feedInPieces(socket: Socket): void {
   };
 }
 
-/** The responses that are not finished, by connection. */
+/** The unfinished responses of each connection. */
 class OpenResponses {
   readonly #byConnection = new Map<Duplex, Set<ServerResponse>>();
   #closing = false;
 
-  /** Closes a connection that sends more requests than `MAX_PIPELINED` ahead of their responses. True for a request to serve. */
+  /**
+   * Returns whether to serve a request. Closes a connection with more than `MAX_PIPELINED` requests without a
+   * response.
+   */
   admit({ socket }: IncomingMessage, response: ServerResponse): boolean {
     if (socket.destroyed) return false;
     const open = this.#byConnection.get(socket) ?? new Set();
@@ -113,14 +121,14 @@ class OpenResponses {
     return open.size <= MAX_PIPELINED;
   }
 
-  /** Whether the connection has a whole request without a response, or a response that has begun. */
+  /** Whether the connection has a complete request without a response, or a response that has begun. */
   isResponding(socket: Duplex): boolean {
     return [...(this.#byConnection.get(socket) ?? [])].some(
       ({ req, headersSent }) => req.complete || headersSent,
     );
   }
 
-  /** The server ends: each response that has not begun says `Connection: close`. */
+  /** Adds `Connection: close` to every response that has not begun, now and from now on. */
   close(): void {
     this.#closing = true;
     for (const response of [...this.#byConnection.values()].flatMap((open) => [...open]))
@@ -128,14 +136,17 @@ class OpenResponses {
   }
 }
 
-/** The statuses that Node itself would send. Any other fault is 400. */
+/** The statuses that Node itself sends for these faults. Any other fault is 400. */
 const PARSER_FAULTS: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
   HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
-/** Sends a status for a parser fault, unless a request before it waits for its response: its sender would take the fault for it. */
+/**
+ * Sends a status for a parser fault. Sends none while an earlier request waits for its response: the caller would take
+ * the status for that response.
+ */
 const respondToParserFault =
   (open: OpenResponses) =>
   (error: NodeJS.ErrnoException, socket: Duplex): void => {
@@ -145,7 +156,7 @@ const respondToParserFault =
     socket.destroy(error);
   };
 
-/** Serves HTTP with bounds on header size (16 KiB, then 431), header time, request time and connections. */
+/** Serves HTTP with limits for header size (16 KiB, then 431), header time (10 s), request time and connections. */
 export async function listen(listener: RequestListener, options: ListenOptions) {
   const { maxConnections = 10_000, maxConnectionsPerAddress = 1_000, proxies = new BlockList() } = options;
   const { keepAliveMs = IDLE_MS } = options;
@@ -164,7 +175,7 @@ export async function listen(listener: RequestListener, options: ListenOptions) 
     serve,
   );
   server.on('connection', feedInPieces);
-  // Node would send 417 itself, outside our bounds. An expectation may be ignored (RFC 9110 §10.1.1).
+  // Without this, Node sends 417 itself, outside the limits. An expectation may be ignored (RFC 9110 §10.1.1).
   server.on('checkExpectation', serve);
   server.on('clientError', respondToParserFault(open));
   server.setTimeout(IDLE_MS);
@@ -174,7 +185,10 @@ export async function listen(listener: RequestListener, options: ListenOptions) 
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
-    /** Takes no new connection, lets requests in flight finish with `Connection: close`, and cuts the rest after `graceMs`. */
+    /**
+     * Accepts no new connection, and lets requests in flight finish with `Connection: close`. Cuts the remaining ones
+     * after `graceMs`.
+     */
     close: (graceMs: number): Promise<void> => {
       open.close();
       return closeServer(server, graceMs);

@@ -4,11 +4,16 @@ import type { AppError } from '../request/app-error.js';
 import type { ApiReply } from '../request/operation.js';
 import { createLogThrottles, errorFields, type Logger } from '@webhooks/runtime';
 
-/** Whether a body may still come, also of a GET. It must not be read as the next request, and reading it costs CPU time. */
+/**
+ * Whether a part of the body is unread, also of a GET. It must not be read as the next request; reading it costs CPU
+ * time.
+ */
 const hasUnread = ({ complete, headers }: Request): boolean =>
   !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0);
 
-/** Sends by Node's own means. Express' `send` looks up types and freshness, which are the same for all responses here. */
+/**
+ * Sends a response without Express' `send`, which looks up types and freshness; both are the same for all responses.
+ */
 export function send(
   response: Response,
   { status, headers = {}, body }: ApiReply,
@@ -21,12 +26,12 @@ export function send(
   if (body === undefined) return void response.end();
   const text = Buffer.isBuffer(body) ? body : JSON.stringify(body);
   response.setHeader('content-type', `${type}; charset=utf-8`);
-  // Node sends it by itself, but not to HEAD.
+  // Set here, because Node sets it for all methods except HEAD.
   response.setHeader('content-length', Buffer.byteLength(text));
   response.end(text);
 }
 
-/** A problem (RFC 9457) as a response, with `code`, `correlationId` and `violations`. */
+/** Sends a problem (RFC 9457) with `code`, `correlationId` and `violations`. */
 export function sendProblem(request: Request, response: Response, error: AppError): void {
   const { code, headers, violations, members } = error;
   const { status, title } = PROBLEMS[code];
@@ -35,7 +40,7 @@ export function sendProblem(request: Request, response: Response, error: AppErro
     title,
     status,
     detail: error.message,
-    // Without its query, which may hold identifiers.
+    // Without the query, which may contain identifiers.
     instance: request.path,
     code,
     correlationId: String(response.get('x-request-id')),
@@ -45,7 +50,10 @@ export function sendProblem(request: Request, response: Response, error: AppErro
   send(response, { status, headers, body }, 'application/problem+json');
 }
 
-/** Logs faults of ours, with a throttle for each kind: while a dependency is away, each request has one. */
+/**
+ * Logs faults of the service, at most one line in 10 s for each code: while a dependency is down, every request has
+ * one.
+ */
 export function createFaultLog(log: Logger) {
   const throttle = createLogThrottles();
   return (error: AppError, request: Request, response: Response): void => {
@@ -61,7 +69,7 @@ export function createFaultLog(log: Logger) {
   };
 }
 
-/** The client that a verified payload names; undefined while the signature was not verified. */
+/** Returns the client id of a verified payload; undefined when the signature was not verified. */
 function clientOf(cause: unknown): string | undefined {
   const { payload } = Object(cause) as { readonly payload?: { readonly client_id?: unknown } };
   const clientId = payload?.client_id;
@@ -71,7 +79,7 @@ function clientOf(cause: unknown): string | undefined {
 /** Characters of a client's id in a log line. */
 const MAX_CLIENT_ID = 128;
 
-/** Logs 401, with a throttle for each kind of fault. */
+/** Logs refused tokens (401), at most one line in 10 s for each fault. */
 export function createRefusedTokenLog(log: Logger): (error: AppError) => void {
   const throttle = createLogThrottles();
   return ({ message, cause }) => {

@@ -7,11 +7,12 @@ import type { Operation } from '../request/operation.js';
 import type { ApiSettings } from './api-settings.js';
 import { createTokenVerifier } from '../token/token-verifier.js';
 
+/** Time for requests in flight at the end; the rest is cut. */
 const GRACE_MS = 15_000;
 
 /**
- * Serves a service's operations until it closes; returns the port. Readiness needs the issuer's keys. An ending service is not ready,
- * serves on for `shutdownDelayMs`, and then takes no new request.
+ * Serves the operations of a service until it closes. Returns the port. Readiness needs the keys of the token issuer. A
+ * service that shuts down is not ready, continues to serve for `shutdownDelayMs`, and then accepts no new request.
  */
 export async function serveApi(
   settings: ApiSettings,
@@ -45,7 +46,7 @@ export async function serveApi(
   });
   const server = await listen(app, settings);
   let ending = false;
-  scope.health.readiness('shutdown', () => (ending ? 'the service is about to end' : undefined));
+  scope.health.readiness('shutdown', () => (ending ? 'the service is shutting down' : undefined));
   scope.onClose('http server', async ({ orderly }) => {
     ending = true;
     if (orderly) await pause(settings.shutdownDelayMs);

@@ -2,13 +2,14 @@ import { isTenantId, type ProblemCode } from '@webhooks/contracts';
 import { AppError } from '../request/app-error.js';
 import type { TokenClaims } from './token-verifier.js';
 
-/** The caller, and the tenant for which it calls. */
+/** The caller of a request, and its tenant. */
 export interface Identity {
   readonly clientId: string;
   readonly tenantId: string;
   readonly scopes: ReadonlySet<string>;
 }
 
+/** How the tenant of a token is determined. */
 export interface TenantRule {
   /** Claim of the token that names the tenant. */
   readonly claim: string;
@@ -16,7 +17,7 @@ export interface TenantRule {
   readonly singleTenant?: string;
 }
 
-/** Header of every 403 (RFC 6750 §3.1): the scopes that would allow the request. */
+/** Returns the header of every 403 (RFC 6750 §3.1): the scopes that would allow the request. */
 export const scopeChallenge = (scopes: readonly string[]): Readonly<Record<string, string>> => ({
   'www-authenticate': `Bearer realm="webhooks", error="insufficient_scope", scope="${scopes.join(' ')}"`,
 });
@@ -25,15 +26,15 @@ const refused = (code: ProblemCode, detail: string, scopes: readonly string[]): 
   new AppError(code, detail, { headers: scopeChallenge(scopes) });
 
 interface Needed {
-  /** One of these suffices. */
+  /** The token must have one of these. */
   readonly scopes: readonly string[];
   readonly tenantHeader: string | undefined;
   readonly rule: TenantRule;
 }
 
 /**
- * Returns who calls, by the token. Throws 403 when the token has none of the scopes or names no tenant, or when the
- * header `tenantid` names another one. The header is only compared, never trusted.
+ * Returns the identity in a token. Throws 403 when the token has none of the scopes or names no tenant. Throws 403 when
+ * the header `tenantid` names another tenant: the header is only compared, never trusted.
  */
 export function identify({ clientId, scopes, payload }: TokenClaims, needed: Needed): Identity {
   const { tenantHeader, rule } = needed;

@@ -3,6 +3,7 @@ import type { JWTPayload } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../request/app-error.js';
 
+/** The claims of a verified token. */
 export interface TokenClaims {
   readonly clientId: string;
   readonly scopes: ReadonlySet<string>;
@@ -26,7 +27,7 @@ export interface TokenVerifierOptions {
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 const MAX_AUTHORIZATION_BYTES = 8_192;
 const CLOCK_TOLERANCE_SECONDS = 5;
-/** Verified tokens that are remembered, of 8 KiB each at most. */
+/** Remembered verified tokens, of at most 8 KiB each. */
 const REMEMBERED_TOKENS = 1_000;
 const BEARER = /^bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i;
 
@@ -35,7 +36,7 @@ const noToken = () =>
     headers: { 'www-authenticate': 'Bearer realm="webhooks"' },
   });
 
-/** Why a token is refused. No value of the token is repeated. */
+/** Why a token is refused. The texts contain no value of the token. */
 const FAULTS = {
   malformed: 'it is not one JWT after the word Bearer',
   type: 'its type is not at+jwt',
@@ -51,7 +52,7 @@ const FAULTS = {
 } as const;
 type Fault = keyof typeof FAULTS;
 
-/** A 401 as RFC 6750 §3 has it. `cause`: an error of jose, which has the payload when the signature was right. */
+/** Makes a 401 (RFC 6750 §3). `cause`: an error of jose, with the payload if the signature was right. */
 const badToken = (fault: Fault, cause?: unknown) =>
   new AppError('invalid-token', `the access token is refused: ${FAULTS[fault]}`, {
     headers: {
@@ -67,7 +68,7 @@ const CLAIM_FAULTS: Readonly<Record<string, Fault>> = {
   nbf: 'not yet valid',
 };
 
-/** Faults of a token by the errors of jose. Other errors are no fault of the token. */
+/** The fault for each error of jose. Other errors are no fault of the token. */
 const ERROR_FAULTS: readonly (readonly [kind: abstract new (...args: never[]) => Error, fault: Fault])[] = [
   [errors.JWTExpired, 'expired'],
   [errors.JWSSignatureVerificationFailed, 'signature'],
@@ -79,7 +80,7 @@ const ERROR_FAULTS: readonly (readonly [kind: abstract new (...args: never[]) =>
   [errors.JWKSMultipleMatchingKeys, 'unknown key'],
 ];
 
-/** The kind of fault behind an error of jose; undefined when the fault is not the token's. */
+/** Returns the fault for an error of jose; undefined when the token is not at fault. */
 function faultOf(error: unknown): Fault | undefined {
   if (error instanceof errors.JWTClaimValidationFailed)
     return error.reason === 'missing' ? 'claim' : (CLAIM_FAULTS[error.claim] ?? 'claim');
@@ -110,7 +111,7 @@ function toClaims(payload: JWTPayload, maxLifetimeSeconds: number): TokenClaims 
 
 const isSafe = (time: number): boolean => Math.abs(time) <= Number.MAX_SAFE_INTEGER;
 
-/** Checks `exp` and `iat`, which RFC 9068 §2.2 requires. jose checks only that they are there. */
+/** Checks the values of `exp` and `iat` (RFC 9068 §2.2). jose checks only that both are present. */
 function checkLifetime(payload: JWTPayload, maxLifetimeSeconds: number): void {
   const { exp, iat } = payload;
   const [issued, expires] = [Number(iat), Number(exp)];
@@ -120,22 +121,22 @@ function checkLifetime(payload: JWTPayload, maxLifetimeSeconds: number): void {
   if (issued > Date.now() / 1_000 + CLOCK_TOLERANCE_SECONDS) throw badToken('not yet valid', { payload });
 }
 
-/** Throws for a key set that is no JSON or has no key. The one that was fetched before then stays in use. */
+/** Throws for a key set that is not JSON or has no key. The key set that was fetched before then stays in use. */
 async function checkKeySet(response: Response): Promise<void> {
   const { keys } = (await response.json()) as { readonly keys?: readonly unknown[] };
   if (!keys?.length) throw new Error('the key set of the issuer has no key');
 }
 
-/** Pause after a failed request for keys. Without it, each token with an unknown key would cause another request. */
+/** Pause after a failed request for the key set. Without it, each token with an unknown key would cause a request. */
 const FETCH_PAUSE_MS = 1_000;
 
 function createFetch(): typeof fetch {
   let failedAt = -Infinity;
   return async (url, init) => {
     if (performance.now() - failedAt < FETCH_PAUSE_MS)
-      throw new Error('the issuer gave no key set a moment ago');
+      throw new Error('the last request for the key set failed less than 1 s ago');
     let isGood = false;
-    // No second request while this one is under way.
+    // Blocks a second request while this one is under way.
     failedAt = Infinity;
     try {
       const response = await fetch(url, init);
@@ -158,16 +159,16 @@ const createKeys = (jwksUri: string, cacheMaxAge: number) =>
 
 const rememberTokens = () => new LRUCache<string, TokenClaims>({ max: REMEMBERED_TOKENS });
 
-/** Whether a remembered token has expired since, by the rule of jose. */
-const isOver = ({ exp }: JWTPayload): boolean =>
+/** Whether a remembered token has expired, by the rule of jose. */
+const hasExpired = ({ exp }: JWTPayload): boolean =>
   Number(exp) <= Math.floor(Date.now() / 1_000) - CLOCK_TOLERANCE_SECONDS;
 
 /**
- * Verifies JWT access tokens (RFC 9068) against the issuer's key set: algorithm, issuer, audience, type and times. `jku`, `x5u`
- * and `jwk` of a token are never used.
+ * Creates a verifier of JWT access tokens (RFC 9068). It checks the signature by the issuer's key set, and algorithm,
+ * issuer, audience, type and times. `jku`, `x5u` and `jwk` of a token are never used.
  *
- * Keys are used for 24 h and fetched again in the background, so tokens are accepted while the issuer is away. A verified token is
- * remembered until it expires or the keys are fetched again, because a caller sends the same one with each request.
+ * Keys are used for 24 h and fetched again in the background, so tokens are accepted while the issuer is unreachable. A
+ * verified token is remembered until it expires or the keys are fetched again: a caller sends the same one repeatedly.
  */
 export function createTokenVerifier(options: TokenVerifierOptions) {
   const { issuer, audience, maxLifetimeSeconds = 86_400, refreshMs = 300_000 } = options;
@@ -177,10 +178,10 @@ export function createTokenVerifier(options: TokenVerifierOptions) {
   const hasKeys = (): boolean => keys.fresh && (keys.jwks()?.keys.length ?? 0) > 0;
   let refreshAt = -Infinity;
   const refresh = (): void => {
-    // A service without keys is not ready and gets no requests, so it fetches them by itself.
+    // Without keys the service is not ready and gets no requests. So it fetches keys without waiting for a request.
     if (hasKeys() && performance.now() < refreshAt) return;
     refreshAt = performance.now() + refreshMs;
-    // A token whose key was removed is valid no longer. Verifications under way write to the old cache.
+    // A new cache: tokens whose key was removed are no longer valid. Verifications under way write to the old cache.
     keys.reload().then(() => void (verified = rememberTokens()), onRefreshFailed);
   };
   refresh();
@@ -205,18 +206,21 @@ export function createTokenVerifier(options: TokenVerifierOptions) {
   };
 
   return {
-    /** Throws 401 for anything but one valid bearer token, and 500 while no keys are known. */
+    /**
+     * Returns the claims of a token. Throws 401 unless there is one valid bearer token, and 500 while there are no
+     * keys.
+     */
     verify: async (authorization: string | undefined): Promise<TokenClaims> => {
       const remembered = verified;
       const known = authorization === undefined ? undefined : remembered.get(authorization);
-      if (known && !isOver(known.payload)) return known;
+      if (known && !hasExpired(known.payload)) return known;
       const token = bearerToken(authorization);
       const claims = toClaims(await verifyToken(token), maxLifetimeSeconds);
-      // Only the usual spelling: other spellings of one token must not push out other tokens.
+      // Only the usual spelling is remembered, so that other spellings of one token cannot evict other tokens.
       if (authorization === `Bearer ${token}`) remembered.set(authorization, claims);
       return claims;
     },
-    /** True while a key set with a key in it is known that was fetched within `keysMaxAgeMs`. */
+    /** Returns whether a key set with a key is known that was fetched within `keysMaxAgeMs`. */
     isReady: hasKeys,
     close: () => clearInterval(timer),
   };

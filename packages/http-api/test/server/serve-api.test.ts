@@ -189,7 +189,7 @@ describe('a query', () => {
       'GET',
       '/things/1?x=1&X=1&x=2&y=2&constructor=3',
       [
-        { property: 'x', reason: 'must be given once' },
+        { property: 'x', reason: 'must appear once' },
         { property: 'X', reason: 'is not a known parameter' },
         { property: 'constructor', reason: 'is not a known parameter' },
       ],

@@ -20,21 +20,21 @@ export function requireFormat(
   throw invalidRequest([{ property, reason }]);
 }
 
-/** Headers of a policy, at most: they bound the bytes of each attempt and the memory of each worker. */
+/** Most headers of a policy. The limit bounds the bytes of each attempt and the memory of each worker. */
 const MAX_HEADERS = 10;
 
-function mergeHeaders(known: PolicySecrets['headers'], given: PolicyInput['headers']) {
-  if (given === null) return {};
-  const merged = new Map(Object.entries(known ?? {}).map((pair) => [normalizeHeaderName(pair[0]), pair]));
-  for (const [name, value] of Object.entries(given ?? {}))
+function mergeHeaders(known: PolicySecrets['headers'], input: PolicyInput['headers']) {
+  if (input === null) return {};
+  const merged = new Map(Object.entries(known ?? {}).map((header) => [normalizeHeaderName(header[0]), header]));
+  for (const [name, value] of Object.entries(input ?? {}))
     if (value === null) merged.delete(normalizeHeaderName(name));
     else merged.set(normalizeHeaderName(name), [name, value]);
   if (merged.size <= MAX_HEADERS) return Object.fromEntries(merged.values());
-  const reason = `must be at most ${MAX_HEADERS}, with those that are there`;
+  const reason = `must be at most ${MAX_HEADERS}, together with those already stored`;
   throw invalidRequest([{ property: 'headers', reason }]);
 }
 
-/** Fields that are left out stay. */
+/** Merges the secret values. Fields that the input leaves out stay. */
 function mergeSecrets(known: PolicySecrets, input: PolicyInput): PolicySecrets {
   const headers = mergeHeaders(known.headers, input.headers);
   const { clientCertificate = known.clientCertificate } = input;
@@ -44,7 +44,7 @@ function mergeSecrets(known: PolicySecrets, input: PolicyInput): PolicySecrets {
   };
 }
 
-/** Four of sixteen characters identify a key for its owner, and do not reveal it. */
+/** Shows the last four characters of a value of sixteen or more: enough to recognise it, not enough to use it. */
 const endOf = (value: string): { endsWith?: string } =>
   value.length >= 16 ? { endsWith: value.slice(-4) } : {};
 
@@ -55,7 +55,7 @@ function viewSecrets({ headers, clientCertificate }: PolicySecrets) {
     ...(headers && { headers: Object.fromEntries(shown) }),
     ...(certificate && {
       clientCertificate: {
-        // Undefined when it is empty: a certificate may have alternative names only.
+        // Node returns undefined for an empty subject: a certificate may have only alternative names.
         subject: ((certificate.subject as string | undefined) ?? '').replaceAll('\n', ', '),
         serial: certificate.serialNumber,
         notAfter: certificate.validToDate.toISOString(),
@@ -69,14 +69,14 @@ const endOfCertificate = ({ clientCertificate: pair }: PolicySecrets) =>
 
 export type DeliveryPolicies = ReturnType<typeof createDeliveryPolicies>;
 
-/** Merges, seals and shows policies. Throws 500 for sealed values that no key opens. */
+/** Creates functions that merge, seal and show policies. They throw 500 for sealed values that no key opens. */
 export function createDeliveryPolicies(keyring: Keyring) {
   const open = (configuration: Configuration): PolicySecrets => {
     try {
       return openPolicySecrets(keyring, configuration.policy.sealed, idOf(configuration));
     } catch (cause) {
       const detail =
-        'no key of this service opens the headers and the client certificate; DELETE, or PUT with headers null and a clientCertificate or null';
+        'no key of this service opens the headers and the client certificate; DELETE the policy, or PUT it with headers null and a clientCertificate or null';
       throw new AppError('internal-error', detail, { cause });
     }
   };
@@ -88,12 +88,12 @@ export function createDeliveryPolicies(keyring: Keyring) {
       const known = headers === null && clientCertificate !== undefined ? {} : open(current);
       const next = mergeSecrets(known, input);
       if (Object.keys(next).length === 0) return plain;
-      // Sealing again would change the fingerprint in the audit trail.
-      const kept = isDeepStrictEqual(next, known) ? current.policy.sealed : undefined;
-      const sealed = kept ?? sealPolicySecrets(keyring, next, idOf(current));
+      // Unchanged secrets are not sealed again: that would change the fingerprint in the audit trail.
+      const unchanged = isDeepStrictEqual(next, known) ? current.policy.sealed : undefined;
+      const sealed = unchanged ?? sealPolicySecrets(keyring, next, idOf(current));
       return { ...plain, ...endOfCertificate(next), sealed };
     },
-    /** The policy as callers see it, without sealed values. */
+    /** Shows the policy to callers, without its secret values. */
     view: (configuration: Configuration) => {
       const { sealed, certificateNotAfter, ...plain } = configuration.policy;
       return { ...plain, ...viewSecrets(open(configuration)) };

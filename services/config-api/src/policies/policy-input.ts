@@ -11,15 +11,15 @@ import { invalidRequest, readJson } from '@webhooks/http-api';
 import type { ApiRequest } from '@webhooks/http-api';
 import { checkClientCertificate } from '@webhooks/outbound';
 
-/** The body of PUT. A sealed value that is left out stays; null removes it. */
+/** The body of PUT. Absent headers and an absent certificate stay; null removes them. */
 export interface PolicyInput extends Omit<DeliveryPolicy, 'sealed' | 'certificateNotAfter'> {
   readonly headers?: Readonly<Record<string, string | null>> | null;
   readonly clientCertificate?: PolicySecrets['clientCertificate'] | null;
 }
 
-/** Settings of the worker that this service reads by the same names. */
+/** Limits from settings that the worker reads by the same names. */
 export interface PolicyRules {
-  /** Attempts at once at one endpoint. */
+  /** Most concurrent attempts at one endpoint. */
   readonly endpointConcurrency: number;
   /** Name of the vendor's signature header. */
   readonly vendorHeader: string;
@@ -47,11 +47,11 @@ const schemaOf = ({ endpointConcurrency }: PolicyRules) => ({
       ...{ type: 'array', minItems: 1, maxItems: 20 },
       items: {
         ...{ type: 'string', pattern: '^[0-9]{1,9}(ms|s|m|h|d)$' },
-        description: 'must be a wait such as 30s, 5m or 1h',
+        description: 'must be a delay such as 30s, 5m or 1h',
       },
     },
     headers: {
-      // Ten to remove and ten to add.
+      // Ten headers to remove and ten to add.
       ...{ type: ['object', 'null'], maxProperties: 20 },
       additionalProperties: {
         ...{ type: ['string', 'null'], maxLength: 1_024, pattern: '^[!-~]([ -~]*[!-~])?$' },
@@ -65,9 +65,9 @@ const schemaOf = ({ endpointConcurrency }: PolicyRules) => ({
   },
 });
 
-/** RFC 9110 §5.6.2. */
+/** A header's name (RFC 9110 §5.6.2), with at most 64 characters. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/;
-/** Headers that deliveries or connections set themselves. */
+/** Headers that the sender or the HTTP client sets. */
 const RESERVED =
   /^(host|content-.*|connection|transfer-encoding|te|upgrade|expect|cookie|traceparent|proxy-.*|keep-alive|trailer|user-agent|webhook-.*)$/;
 
@@ -75,13 +75,13 @@ function headerFaults({ headers }: PolicyInput, { vendorHeader }: PolicyRules): 
   const names = Object.keys(headers ?? {});
   const lower = names.map(normalizeHeaderName);
   return names.flatMap((name, index) => {
-    // The name is not repeated, because it may be a value in the wrong place.
+    // The error does not repeat the name, because it may be a secret value in the wrong place.
     if (!TOKEN.test(name))
       return [{ property: 'headers', reason: 'must have names of 1 to 64 token characters' }];
     const own = lower[index] ?? '';
     if (RESERVED.test(own) || own === normalizeHeaderName(vendorHeader))
-      return [{ property: `headers.${name}`, reason: 'is a header that deliveries have themselves' }];
-    if (lower.indexOf(own) < index) return [{ property: `headers.${name}`, reason: 'is given twice' }];
+      return [{ property: `headers.${name}`, reason: 'is reserved: every delivery sets this header' }];
+    if (lower.indexOf(own) < index) return [{ property: `headers.${name}`, reason: 'appears twice' }];
     return [];
   });
 }
@@ -89,7 +89,7 @@ function headerFaults({ headers }: PolicyInput, { vendorHeader }: PolicyRules): 
 function delayFaults({ retryDelays = [] }: PolicyInput): readonly Violation[] {
   const delays = retryDelays.map(parseDuration);
   const sum = delays.reduce((all, ms) => all + ms, 0);
-  // A day less than the default `DELIVERY_MAX_AGE`.
+  // Seven days: one day less than the default `DELIVERY_MAX_AGE`.
   if (delays.every((ms) => ms >= 1_000 && ms <= MAX_DELAY_MS) && sum <= 7 * MAX_DELAY_MS) return [];
   return [{ property: 'retryDelays', reason: 'must be from 1s to 24h each, and at most 7 days in sum' }];
 }
@@ -108,21 +108,21 @@ function certificateFaults({ clientCertificate }: PolicyInput): readonly Violati
   }
 }
 
-/** The start of DER, read as text: a sequence with a number early in it. It holds a NUL, which our JSON must not. */
+/** The start of DER as JSON text: a sequence, with an integer near its start. It contains a NUL, which is refused. */
 const DER = /"(?:certificate|key)"\s*:\s*"0[^"]{1,12}\\u000[02]/;
 
-/** A body with DER is refused with a reason of its own. */
+/** Reads the body. For DER the error says that PEM is expected. */
 function readPolicy(request: ApiRequest, check: Check<PolicyInput>): PolicyInput {
   try {
     return readJson(request, check);
   } catch (error) {
     if (!DER.test(request.body.toString())) throw error;
-    const reason = 'holds DER: convert its certificate and its key to PEM';
+    const reason = 'contains DER: convert the certificate and the key to PEM';
     throw invalidRequest([{ property: 'clientCertificate', reason }]);
   }
 }
 
-/** Reads the body of PUT. Throws 422 with what is wrong, and repeats no value. */
+/** Creates a function that reads the body of PUT. It throws 422 with the faults, and repeats no value. */
 export function createPolicyReader(rules: PolicyRules): (request: ApiRequest) => PolicyInput {
   const check = compileCheck<PolicyInput>(schemaOf(rules));
   return (request) => {

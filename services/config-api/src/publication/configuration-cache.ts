@@ -10,43 +10,45 @@ import type { KafkaRecord } from '@webhooks/kafka';
 
 export type ConfigurationName = Omit<Revised, 'revision'>;
 
-/** What a comparison needs of a record. Revision 0: the record is removed or cannot be read. */
+/** The fields of a record that a comparison needs. Revision 0: a tombstone, or an unreadable record. */
 export interface PublishedRecord extends Revised {
   /** Unix milliseconds. */
   readonly updatedAt: number;
 }
 
-/** What the topic says of one configuration. */
+/** The state of one configuration on the topic. */
 export interface TopicState {
-  /** The record that compaction keeps and a new worker reads. */
+  /** The last record: compaction retains it, and a new worker reads it. */
   readonly last: PublishedRecord;
-  /** The first record of the highest revision, which earlier readers keep. The last record when none can be read. */
-  readonly kept: PublishedRecord;
+  /**
+   * The first record of the highest revision: running workers have applied it. The last record when none is readable.
+   */
+  readonly applied: PublishedRecord;
 }
 
 /**
- * A last record that differs from the one that earlier readers keep: another record has its revision or a higher one.
+ * A last record that running workers have not applied: an earlier record has the same revision or a higher one.
  */
 export interface Divergence extends PublishedRecord {
-  /** The document agrees, or was published again. A later record is another divergence. */
+  /** True when the document agrees, or was published again. A later record makes a new divergence. */
   isSettled: boolean;
 }
 
-/** The topic `webhooks.configurations`: the records that readers keep, and the last records that differ from them. */
+/** A cache of `webhooks.configurations`: the records that readers apply, and the last records that differ from them. */
 export class ConfigurationCache {
-  readonly #kept = new RevisionTable<PublishedRecord>();
+  readonly #applied = new RevisionTable<PublishedRecord>();
   readonly #divergences = new Map<string, Divergence>();
-  /** Offsets of the last mark that says that all configurations are there. */
+  /** The offsets in the last mark `/complete`; undefined without a mark. See `COMPLETE_KEY`. */
   complete: readonly number[] | undefined;
 
   get size(): number {
-    return this.#kept.size;
+    return this.#applied.size;
   }
 
   stateOf({ tenantId, ref }: ConfigurationName): TopicState | undefined {
-    const kept = this.#kept.find(tenantId, ref);
-    const last = this.#divergences.get(configurationKey(tenantId, ref)) ?? kept;
-    return last && { last, kept: kept ?? last };
+    const applied = this.#applied.find(tenantId, ref);
+    const last = this.#divergences.get(configurationKey(tenantId, ref)) ?? applied;
+    return last && { last, applied: applied ?? last };
   }
 
   apply(record: Pick<KafkaRecord, 'key' | 'value'>): void {
@@ -57,9 +59,9 @@ export class ConfigurationCache {
   #applyConfiguration({ key: bytes, value }: Pick<KafkaRecord, 'key' | 'value'>): void {
     const key = String(bytes ?? '');
     const last = readRecord(key, value);
-    if (last.revision > 0) this.#kept.apply(last);
-    const kept = this.#kept.find(last.tenantId, last.ref);
-    if (kept?.revision === last.revision && kept.updatedAt === last.updatedAt) this.#divergences.delete(key);
+    if (last.revision > 0) this.#applied.apply(last);
+    const row = this.#applied.find(last.tenantId, last.ref);
+    if (row?.revision === last.revision && row.updatedAt === last.updatedAt) this.#divergences.delete(key);
     else this.#divergences.set(key, { ...last, isSettled: false });
   }
 
@@ -69,12 +71,12 @@ export class ConfigurationCache {
   }
 }
 
-/** Names come from the key, because compaction goes by keys. */
+/** Reads a record. Tenant and ref are those of the key, because compaction compares keys. */
 function readRecord(key: string, value: Buffer | null): PublishedRecord {
   const slash = key.indexOf('/');
   const [tenantId, ref] = [key.slice(0, slash), key.slice(slash + 1)];
   const parsed = value && parseConfigurationRecord(value);
-  // Workers keep the revision of a record that only a newer version can read. Publishing it again would not help.
+  // Workers apply the revision of a record that only a newer version can read. Publishing it again would not help.
   const known = parsed?.ok ? parsed.configuration : parsed?.known;
   if (!known) return { tenantId, ref, revision: 0, updatedAt: 0 };
   return { tenantId, ref, revision: known.revision, updatedAt: Date.parse(String(known.updatedAt)) };

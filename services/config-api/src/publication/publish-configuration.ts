@@ -10,28 +10,28 @@ import { toRecord } from '../webhooks/configuration.js';
 import type { Configuration } from '../webhooks/configuration.js';
 
 /**
- * Resolves with true once Kafka acknowledged this revision with `acks=all`, with false when it did not in time. Never
- * throws.
+ * Publishes a revision. Resolves with true when Kafka has acknowledged it (`acks=all`), and with false when it did not
+ * within 2 s. Never throws.
  */
 export type PublishConfiguration = (configuration: Configuration) => Promise<boolean>;
 
 interface PublisherOptions {
   readonly sink: Sink;
-  /** Called for each revision that Kafka has. */
+  /** Called for each revision that Kafka has acknowledged. */
   readonly note: (configuration: Configuration) => void;
   readonly log: Logger;
   readonly published: Counter<'result'>;
 }
 
-/** Deadline of Kafka's acknowledgement; a caller gets a response within 5 s. */
+/** Deadline of the acknowledgement. With it, a caller gets a response within 5 s. */
 const PUBLISH_MS = 2_000;
 
 const keyOf = ({ tenantId, ref }: Configuration): string => configurationKey(tenantId, ref);
 
-/** With the time, because a restored backup can give a published number to another revision. */
+/** Identifies a revision. Includes the time: after a restored backup, a published number can occur again. */
 const versionOf = ({ revision, updatedAt }: Configuration): string => `${revision}@${updatedAt.getTime()}`;
 
-/** Publishes to `webhooks.configurations`, keyed by tenant and ref. */
+/** Creates a function that publishes to `webhooks.configurations`, keyed by tenant and ref. */
 function createSend({ sink, log, published }: PublisherOptions): PublishConfiguration {
   const throttle = createLogThrottle();
   return async (configuration) => {
@@ -57,13 +57,14 @@ function createSend({ sink, log, published }: PublisherOptions): PublishConfigur
 
 export type Publisher = ReturnType<typeof createPublisher>;
 
+/** Creates the publisher of configurations and of the mark `/complete`. */
 export function createPublisher(options: PublisherOptions) {
   const send = createSend(options);
   const acknowledged = new LRUCache<string, string>(REMEMBERED);
-  /** Publications under way, so that callers who request one revision at once share a record. */
+  /** Publications under way. Concurrent requests for the same revision share one record. */
   const running = new Map<string, Promise<boolean>>();
 
-  /** Publishes a revision even if Kafka had it, because the topic says something else. */
+  /** Publishes a revision even if Kafka has acknowledged it before, because the topic differs. */
   const republish: PublishConfiguration = async (configuration) => {
     if (!(await send(configuration))) return false;
     acknowledged.set(keyOf(configuration), versionOf(configuration));
@@ -71,7 +72,7 @@ export function createPublisher(options: PublisherOptions) {
     return true;
   };
 
-  /** Publishes a revision unless Kafka is known to have it. */
+  /** Publishes a revision, unless Kafka has acknowledged it before. */
   const publish: PublishConfiguration = (configuration) => {
     const { publishedRevision, revision } = configuration;
     if (publishedRevision >= revision) return Promise.resolve(true);
@@ -89,8 +90,8 @@ export function createPublisher(options: PublisherOptions) {
     return sending;
   };
   /**
-   * Publishes the mark. `positions`: how far each partition was read. Rejects when Kafka does not acknowledge it in
-   * time.
+   * Publishes the mark `/complete`. `positions`: the offset up to which each partition was read. Rejects when Kafka
+   * does not acknowledge it within 2 s.
    */
   const markComplete = (positions: readonly number[]): Promise<void> => {
     const value = JSON.stringify(positions);
@@ -100,12 +101,15 @@ export function createPublisher(options: PublisherOptions) {
   return { publish, republish, markComplete };
 }
 
+/** Interval at which notes are written. */
 const EVERY_MS = 200;
-/** A note beyond this number is lost, and the sweep publishes once more. */
+/** Most waiting notes. Further notes are discarded, and the sweep publishes those revisions once more. */
 const MAX_WAITING = 10_000;
 
-/** Writes down in batches which revisions Kafka has. Nobody waits for it; a note saves the sweep a publication. */
-export function keepPublicationNotes({
+/**
+ * Records in batches which revisions Kafka has acknowledged. Requests do not wait for it. A note saves a publication.
+ */
+export function openPublicationNotes({
   markPublished,
   log,
 }: Pick<Repetition, 'log'> & Pick<ConfigurationStore, 'markPublished'>) {
@@ -116,12 +120,12 @@ export function keepPublicationNotes({
     await markPublished(batch);
     waiting = waiting.slice(batch.length);
   };
-  const flushing = repeat({ name: 'noting what Kafka has', everyMs: EVERY_MS, log, work: flush });
+  const flushing = repeat({ name: 'recording published revisions', everyMs: EVERY_MS, log, work: flush });
   return {
     note: (configuration: Configuration): void => {
       if (waiting.length < MAX_WAITING) waiting.push(configuration);
     },
-    /** Writes the remaining notes and ends. */
+    /** Writes up to 500 remaining notes, and ends. */
     close: async (): Promise<void> => {
       await flushing.stop();
       await flush().catch(() => undefined);
@@ -135,15 +139,15 @@ interface SweepPorts extends Pick<ConfigurationStore, 'unpublished' | 'confirm'>
 }
 
 /**
- * Publishes changes that were never acknowledged, because Kafka was away or a process ended. Resolves with their
- * number.
+ * Publishes changes that were never acknowledged, because Kafka was unreachable or a process ended. Resolves with the
+ * number of published changes, at most 500.
  */
 export async function sweepUnpublished(ports: SweepPorts): Promise<number> {
   // Younger changes belong to requests that still wait for their acknowledgement.
-  const late = await ports.unpublished(new Date(ports.now().getTime() - PUBLISH_MS), PAGE);
+  const unacknowledged = await ports.unpublished(new Date(ports.now().getTime() - PUBLISH_MS), PAGE);
   // Only revisions that a majority has are published. Otherwise a failover would leave Kafka ahead of the database.
   const results = await Promise.all(
-    late.map(async (one) => (await ports.confirm(one)) && ports.publish(one)),
+    unacknowledged.map(async (one) => (await ports.confirm(one)) && ports.publish(one)),
   );
   return results.filter(Boolean).length;
 }

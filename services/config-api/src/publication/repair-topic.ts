@@ -6,31 +6,31 @@ import type { Configuration } from '../webhooks/configuration.js';
 import type { PublishConfiguration } from './publish-configuration.js';
 
 export interface RepairPorts extends Pick<ConfigurationStore, 'findByRef' | 'page' | 'replace' | 'confirm'> {
-  readonly onTopic: Pick<ConfigurationCache, 'stateOf'>;
+  readonly topicState: Pick<ConfigurationCache, 'stateOf'>;
   readonly republish: PublishConfiguration;
   readonly now: () => Date;
   /** Called for each configuration that was published again. */
   readonly noteRepair: () => void;
 }
 
-/** Changes younger than this may be on their way to the topic. */
+/** A change younger than this may still be published by its request. */
 const SETTLED_MS = 5_000;
 
-/** How the topic differs from the document, which is the truth. */
+/** How the topic differs from the document. The document is authoritative. */
 type Difference = 'none' | 'behind' | 'ahead';
 
 function differenceOf(document: Configuration, state: TopicState | undefined): Difference {
   if (!state) return 'behind';
-  const { last, kept } = state;
-  if (kept.revision > document.revision) return 'ahead';
+  const { last, applied } = state;
+  if (applied.revision > document.revision) return 'ahead';
   if (last.revision < document.revision) return 'behind';
   const changedAt = document.updatedAt.getTime();
-  return last.updatedAt === changedAt && kept.updatedAt === changedAt ? 'none' : 'ahead';
+  return last.updatedAt === changedAt && applied.updatedAt === changedAt ? 'none' : 'ahead';
 }
 
 /**
- * Readers apply only a higher revision. So a document behind its topic, as after a restored backup, gets a revision
- * above it.
+ * Raises the revision of a document above that of the topic, and publishes it. A document is behind its topic after the
+ * restore of a backup, and readers apply only a higher revision.
  */
 async function raise(document: Configuration, above: number, ports: RepairPorts): Promise<boolean> {
   const raised = { ...document, revision: above + 1 };
@@ -38,28 +38,27 @@ async function raise(document: Configuration, above: number, ports: RepairPorts)
 }
 
 /**
- * Makes the topic's last record of one configuration equal to the document. Resolves with false when it must be tried
- * again: Kafka did not acknowledge, or the document changed.
+ * Publishes one document again if the topic differs from it. Resolves with false when this must be tried again: Kafka
+ * did not acknowledge, or the document has changed.
  */
 export async function repairOne({ tenantId, ref }: ConfigurationName, ports: RepairPorts): Promise<boolean> {
-  // The topic first: a document is written before it is published, so a document that is read later can only be
-  // newer.
-  const state = ports.onTopic.stateOf({ tenantId, ref });
+  // The topic is read before the document: a document is written before it is published, so it can only be newer.
+  const state = ports.topicState.stateOf({ tenantId, ref });
   const document = await ports.findByRef(tenantId, ref);
   if (!document) return true;
   const difference = differenceOf(document, state);
   if (difference === 'none') return true;
   const isRepaired =
     difference === 'behind'
-      ? // Only what a majority has: readers must never be ahead of the database.
+      ? // Only a revision that a majority has: readers must never be ahead of the database.
         (await ports.confirm(document)) && (await ports.republish(document))
-      : await raise(document, state?.kept.revision ?? 0, ports);
+      : await raise(document, state?.applied.revision ?? 0, ports);
   if (isRepaired) ports.noteRepair();
   return isRepaired;
 }
 
 /**
- * Compares every document with the topic and repairs differences. Resolves with whether nothing is left to repair.
+ * Compares every document with the topic and repairs differences. Resolves with true when no difference is left.
  */
 export async function repairAll(ports: RepairPorts, signal: AbortSignal): Promise<boolean> {
   const settledBefore = ports.now().getTime() - SETTLED_MS;
@@ -69,7 +68,7 @@ export async function repairAll(ports: RepairPorts, signal: AbortSignal): Promis
     const page = await ports.page(after, PAGE);
     for (const document of page) {
       after = configurationKey(document.tenantId, document.ref);
-      if (differenceOf(document, ports.onTopic.stateOf(document)) === 'none') continue;
+      if (differenceOf(document, ports.topicState.stateOf(document)) === 'none') continue;
       const isSettled = document.updatedAt.getTime() <= settledBefore;
       if (!isSettled || !(await repairOne(document, ports))) isDone = false;
     }

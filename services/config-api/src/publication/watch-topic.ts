@@ -8,20 +8,22 @@ import { repairAll, repairOne } from './repair-topic.js';
 import type { RepairPorts } from './repair-topic.js';
 import type { Publisher } from './publish-configuration.js';
 
+/** Interval of rounds. */
 const ROUND_MS = 1_000;
+/** Interval at which all documents are compared. */
 const COMPARE_ALL_MS = 300_000;
 
 export interface WatchTopicOptions {
   readonly kafka: Kafka;
   readonly scope: ServiceScope;
   /** Opens the ports for one round. */
-  readonly ports: () => Omit<RepairPorts, 'onTopic' | 'noteRepair'>;
+  readonly ports: () => Omit<RepairPorts, 'topicState' | 'noteRepair'>;
   readonly markComplete: Publisher['markComplete'];
 }
 
 /**
- * Repairs in rounds while the topic is read: divergences in every round, and all documents in the first round and
- * every five minutes.
+ * Creates rounds of repairs, which run while the topic is read. Every round checks the divergences. All documents are
+ * compared in the first round and every five minutes, and in every round until the mark is set.
  */
 function createRounds(
   { scope, ports, markComplete }: WatchTopicOptions,
@@ -34,39 +36,39 @@ function createRounds(
   const isComplete = (): boolean => reader().hasRead(cache.complete?.entries());
   /**
    * Marks the topic as complete. A worker that starts without the mark waits, because it would discard events of
-   * missing webhooks. The offsets of a mark are wrong in a topic that was made anew.
+   * missing webhooks. No mark after the topic was recreated: these offsets belong to the old one.
    */
   const mark = async (): Promise<void> => {
     if (!hasEnded && !isComplete()) await markComplete(reader().positions());
   };
   const run = async (signal: AbortSignal): Promise<void> => {
     let repaired = 0;
-    const all = { ...ports(), onTopic: cache, noteRepair: () => void (repaired += 1) };
+    const all = { ...ports(), topicState: cache, noteRepair: () => void (repaired += 1) };
     for (const divergence of cache.divergences()) divergence.isSettled = await repairOne(divergence, all);
     const isDue = performance.now() >= compareAt || !isComplete();
     const isDone = isDue && (await repairAll(all, signal));
     if (isDone) compareAt = performance.now() + COMPARE_ALL_MS;
     repairs.inc(repaired);
     if (repaired > 0) scope.log.warn('the topic differed from the database and was repaired', { repaired });
-    // What was just published is read before the mark is set.
+    // After a repair a later round sets the mark, when the reader has read what was published.
     else if (isDone) await mark();
   };
-  /** The topic was made anew, so these comparisons concern the old one. */
+  /** Called when the topic was recreated: these rounds compare the old one. */
   const end = (): void => void (hasEnded = true);
   return { cache, run, end };
 }
 
 /**
  * Reads the whole topic `webhooks.configurations` and publishes again what differs from the database. A record can be
- * missing, overtaken by an older one, or stem from a restored database. Kafka may come later.
+ * missing, be followed by an older one, or predate a restore of the database. Kafka may become available later.
  */
 export function watchTopic(options: WatchTopicOptions): void {
   const { kafka, scope } = options;
-  const repaired = 'Configurations that the topic said differently from the database';
-  const repairs = addCounter(scope.registry, 'config_api_topic_repairs_total', repaired);
+  const repairsHelp = 'Configurations published again because the topic differed from the database';
+  const repairs = addCounter(scope.registry, 'config_api_topic_repairs_total', repairsHelp);
   let rounds: ReturnType<typeof createRounds>;
   let fault: Error | undefined;
-  /** Begins without what was read before. */
+  /** Starts rounds with an empty cache. */
   const begin = (): void => void (rounds = createRounds(options, repairs, () => reader));
   const open = (): TableReader => {
     begin();
@@ -82,7 +84,7 @@ export function watchTopic(options: WatchTopicOptions): void {
     });
   };
   let reader = open();
-  /** After a fault that the reader cannot mend, such as a missing right. */
+  /** Reopens the reader after a fault that it cannot recover from, such as a missing ACL. */
   const reopen = async (cause: Error): Promise<void> => {
     fault = undefined;
     await reader.close();
@@ -102,6 +104,6 @@ export function watchTopic(options: WatchTopicOptions): void {
     await watching.stop();
     await reader.close();
   });
-  const help = 'Keys on the topic of configurations as this process sees it';
+  const help = 'Keys on the topic of configurations, as read by this process';
   addGauge(scope.registry, 'config_api_topic_keys', help, () => rounds.cache.size);
 }

@@ -9,7 +9,7 @@ import { routeKeyOf } from '../webhooks/configuration.js';
 import type { Configuration, Route } from '../webhooks/configuration.js';
 import type { ListQuery } from '../webhooks/list-webhooks.js';
 
-/** Documents of one statement of background work. */
+/** Most documents of one statement of background work. */
 export const PAGE = 500;
 
 type RunModelQuery = RunQuery<ConfigurationModel>;
@@ -30,29 +30,29 @@ function readsOf(runQuery: RunModelQuery, memory: WriteMemory) {
   const findByRef = (tenantId: string, ref: string) => findOne({ _id: configurationKey(tenantId, ref) });
   return {
     findByRef,
-    /** Throws 404 when the tenant has none with this ref. */
+    /** Finds a configuration. Throws 404 when the tenant has none with this ref. */
     get: async ({ tenantId, ref }: ConfigurationName): Promise<Configuration> => {
       const found = await findByRef(tenantId, ref);
       if (!found) throw new AppError('not-found', 'there is no webhook with this ref');
       return found;
     },
     findByRoute: (tenantId: string, route: Route) => findOne({ routeKey: routeKeyOf(tenantId, route) }),
-    /** Those of one application (or of none) and one event type, with any URL. */
+    /** Finds the configurations of one application (or of none) and one event type, with any URL. */
     findByType: (tenantId: string, { applicationId, eventType }: Route, limit: number) =>
       find(
         { tenantId, applicationId: applicationId ?? { $exists: false }, eventType },
         { position: 1 },
         limit,
       ),
-    /** Those of one event type and URL, with any application. */
+    /** Finds the configurations of one event type and URL, with any application. */
     findByUrl: (tenantId: string, { eventType, normalizedUrl }: Route, limit: number) =>
       find({ tenantId, eventType, normalizedUrl }, { position: 1 }, limit),
-    /** The oldest first. Without policies, because 1,000 of them with certificates have 37 MB. */
+    /** Lists configurations, the oldest first. Without policies: 1,000 policies with certificates have 37 MB. */
     list: (tenantId: string, { filter, after, limit }: ListQuery) =>
       find({ tenantId, position: { $gt: after }, ...filter }, { position: 1 }, limit, { policy: 0 }),
     /**
-     * The number of a tenant's configurations: none is ever removed, so it is the last position. A remembered number
-     * may be too low, and then the position turns out to be taken.
+     * Returns the number of a tenant's configurations. None is ever removed, so it is the last position. A remembered
+     * number may be too low; inserting at the next position then returns `taken`.
      */
     lastPosition: async (tenantId: string): Promise<number> => {
       const remembered = memory.positions.get(tenantId);
@@ -62,15 +62,15 @@ function readsOf(runQuery: RunModelQuery, memory: WriteMemory) {
       );
       return row?.position ?? 0;
     },
-    /** Changed before `changedBefore`, and not known to be in Kafka. */
+    /** Finds configurations that were changed before `changedBefore`, and whose change is not known to be in Kafka. */
     unpublished: (changedBefore: Date, limit: number) =>
       find({ unpublished: true, updatedAt: { $lt: changedBefore } }, { _id: 1 }, limit),
-    /** All configurations, in pages by their key. */
+    /** Returns one page of all configurations, in the order of their keys, after `afterKey`. */
     page: (afterKey: string, limit: number) => find({ _id: { $gt: afterKey } }, { _id: 1 }, limit),
   };
 }
 
-/** Selects a document in the revision that was read. A write does nothing when it has another one now. */
+/** Selects a document in the revision that was read. A write has no effect when the revision has changed. */
 const asRead = (configuration: Configuration) => ({
   _id: idOf(configuration),
   revision: configuration.revision,
@@ -86,7 +86,7 @@ function writesOf(runQuery: RunModelQuery, memory: WriteMemory) {
     }
   };
   return {
-    /** `taken`: another document has the ref, the route or the position. */
+    /** Inserts a configuration. `taken`: another document has the ref, the route or the position. */
     insert: async (configuration: Configuration): Promise<'inserted' | 'taken'> => {
       const { tenantId, position } = configuration;
       const result = await write((model) => model.insertOne(toRow(configuration)));
@@ -99,7 +99,7 @@ function writesOf(runQuery: RunModelQuery, memory: WriteMemory) {
       return 'inserted';
     },
 
-    /** Replaces `before` by `after`. `stale`: the document has another revision now. */
+    /** Replaces `before` by `after`. `stale`: the revision has changed. `taken`: another document has the route. */
     replace: async (before: Configuration, after: Configuration): Promise<'replaced' | 'stale' | 'taken'> => {
       const result = await write((model) => model.replaceOne(asRead(before), toRow(after)).exec());
       if (result === 'taken') return 'taken';
@@ -113,9 +113,9 @@ function writesOf(runQuery: RunModelQuery, memory: WriteMemory) {
 function notesOf(runQuery: RunModelQuery, memory: WriteMemory) {
   return {
     /**
-     * Makes sure that what was read is durable. That holds for a revision that this process wrote or that Kafka has.
-     * Any other gets a write without changes: a majority write waits until everything before it is on a majority.
-     * Resolves with false when the document has another revision now.
+     * Makes sure that a revision is durable. A revision that this process wrote, or that Kafka has, is durable. Any
+     * other one gets a write without changes: a majority write waits until all earlier writes are on a majority.
+     * Resolves with false when the revision has changed.
      */
     confirm: async (configuration: Configuration): Promise<boolean> => {
       const { revision, publishedRevision } = configuration;
@@ -127,7 +127,7 @@ function notesOf(runQuery: RunModelQuery, memory: WriteMemory) {
       return result.matchedCount === 1;
     },
 
-    /** Notes that Kafka has these revisions. A lost note costs one more publication. */
+    /** Records that Kafka has these revisions. A lost note causes one more publication. */
     markPublished: async (configurations: readonly Configuration[]): Promise<void> => {
       const notes = configurations.map((configuration) => ({
         updateOne: {
@@ -146,8 +146,8 @@ function notesOf(runQuery: RunModelQuery, memory: WriteMemory) {
 export type ConfigurationStore = ReturnType<typeof storeWithin>;
 
 /**
- * The configurations in MongoDB. All statements together must end within `ms` from now. Every write is one atomic
- * change of one document. Throws `database-unavailable` otherwise.
+ * Opens the configurations in MongoDB. All statements together must end within `ms` from now; after that they throw
+ * `database-unavailable`. Every write is one atomic change of one document.
  */
 export function storeWithin(database: Database, ms: number) {
   const runQuery = createRunQuery(() => database.model(), ms, databaseUnavailable);

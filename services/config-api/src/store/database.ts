@@ -54,7 +54,7 @@ function createSchema(): Schema<ConfigurationRow> {
     },
     { versionKey: false, strict: 'throw', strictQuery: 'throw' },
   );
-  // The place decides the limit of a tenant and the order of its list.
+  // The position determines the limit of a tenant and the order of its list.
   schema.index({ tenantId: 1, position: 1 }, { unique: true });
   schema.index({ routeKey: 1 }, { unique: true, sparse: true });
   schema.index({ unpublished: 1 }, { sparse: true });
@@ -64,7 +64,7 @@ function createSchema(): Schema<ConfigurationRow> {
 export const modelOn = (connection: Connection): ConfigurationModel =>
   connection.model<ConfigurationRow>('Configuration', createSchema(), 'configurations');
 
-/** The configuration of a document. */
+/** Returns the configuration of a document. */
 export function toConfiguration(row: ConfigurationRow): Configuration {
   const { _id, routeKey, unpublished, applicationId, secrets, policy = {}, ...rest } = row;
   return {
@@ -80,7 +80,7 @@ export function toConfiguration(row: ConfigurationRow): Configuration {
 
 export const idOf = ({ tenantId, ref }: Configuration): string => configurationKey(tenantId, ref);
 
-/** The document of a configuration, with the derived fields. */
+/** Returns the document of a configuration, with the derived fields. */
 export function toRow(configuration: Configuration): ConfigurationRow {
   return {
     _id: idOf(configuration),
@@ -91,24 +91,24 @@ export function toRow(configuration: Configuration): ConfigurationRow {
   };
 }
 
-/** Entries of each cache that only saves statements. */
+/** Size of the caches. They only save statements, so any entry may be missing. */
 export const REMEMBERED = { max: 10_000 };
 
-/** What this process wrote and a majority acknowledged. It saves statements whose result is known. */
+/** Caches of values that this process wrote and a majority acknowledged. They save statements with a known result. */
 export interface WriteMemory {
-  /** The last position by tenant. */
+  /** The last position of each tenant. */
   readonly positions: LRUCache<string, number>;
-  /** The revision by key. */
+  /** The revision of each configuration, by key. */
   readonly revisions: LRUCache<string, number>;
 }
 
 export interface Database {
   readonly memory: WriteMemory;
-  /** Undefined until the first connection stands and its unique indexes exist; nothing may be written before. */
+  /** Undefined until the first connection is open and its unique indexes exist: nothing may be written before. */
   readonly model: () => ConfigurationModel | undefined;
 }
 
-/** The database of the configurations; see `openConnection` for how it stays connected. */
+/** Opens the database of the configurations; `openConnection` describes how it stays connected. */
 export async function openDatabase(settings: MongodbSettings, scope: ServiceScope): Promise<Database> {
   const prepare = (model: ConfigurationModel) => model.createIndexes();
   const model = await openConnection(settings, { modelsOn: modelOn, prepare }, scope);

@@ -5,33 +5,33 @@ import type { ConfigurationStore } from '../store/configuration-store.js';
 import { revise } from './configuration.js';
 import type { Configuration } from './configuration.js';
 
-/** A configuration before and after a request; the same object twice for a repeated registration. */
+/** A configuration before and after a request. For a repeated registration both are the same object. */
 export interface Change {
   readonly before: Configuration | undefined;
   readonly after: Configuration;
 }
 
-/** What to change, and of what. */
+/** How to find and change a configuration. */
 export interface Plan {
   /** Finds the current configuration. Throws an `AppError` when there is none. */
   readonly find: () => Promise<Configuration>;
-  /** Makes the next revision, even with equal values: a late write of a request that timed out then fails. */
+  /** Makes the next revision, even with equal values, so that the late write of a request that timed out fails. */
   readonly change: (current: Configuration) => Configuration;
   /** Called when the route of the next revision belongs to another configuration. */
   readonly onTaken: (next: Configuration) => Promise<never>;
 }
 
 /**
- * One of the contenders wins each round, and those of one process take turns. So this is more than the number of
- * replicas.
+ * Most rounds. In each round one instance succeeds, and requests of one instance take turns. So this must exceed the
+ * number of instances.
  */
 const MAX_ROUNDS = 20;
 
 /**
- * Repeats `once` until it gives a value. Undefined means that others came in between; the random pause between rounds
- * grows to 50 ms.
+ * Repeats `once` until it returns a value, at most 20 times. Undefined means a conflict with another instance. The random
+ * pause between rounds grows to 50 ms. Throws `database-unavailable` after the last round.
  */
-export async function untilAlone<T>(once: () => Promise<T | undefined>, fault: string): Promise<T> {
+export async function retryOnConflict<T>(once: () => Promise<T | undefined>, fault: string): Promise<T> {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     if (round > 0) await wait(Math.random() * Math.min(5 * round, 50));
     const result = await once();
@@ -45,19 +45,19 @@ export const changeConfiguration = (
   { find, change, onTaken }: Plan,
   { replace }: Pick<ConfigurationStore, 'replace'>,
 ): Promise<Change> =>
-  untilAlone(async () => {
+  retryOnConflict(async () => {
     const before = await find();
     const after = change(before);
     const result = await replace(before, after);
     if (result === 'taken') return onTaken(after);
     return result === 'replaced' ? { before, after } : undefined;
-  }, 'the configuration was changed by others');
+  }, 'other requests changed the configuration');
 
 export interface ChangeOnePorts extends Pick<ConfigurationStore, 'get' | 'replace'> {
   readonly now: () => Date;
 }
 
-/** Changes a configuration without its route. Throws 404 when there is none. */
+/** Changes a configuration, except its route. Throws 404 when there is none. */
 export const changeOne = (
   name: ConfigurationName,
   change: (current: Configuration, now: Date) => Partial<Configuration>,

@@ -1,21 +1,22 @@
 import { hash } from 'node:crypto';
 import type { ConfigurationRecord, DeliveryPolicy, EventType } from '@webhooks/contracts';
 
+/** A signing secret of a configuration. */
 export interface StoredSecret {
-  /** Encrypted; see `sealSecret`. */
+  /** The encrypted secret; see `sealSecret`. */
   readonly sealed: string;
-  /** Set on the previous secret of a rotation. */
+  /** When the secret no longer signs; set on the previous secrets of a rotation. */
   readonly expiresAt?: Date;
   /** Absent in old documents. */
   readonly createdAt?: Date;
 }
 
-/** The fields that a caller may choose, with a checked URL. */
+/** The fields that identify a webhook for its tenant, with a checked URL. */
 export interface Route {
   readonly eventType: EventType;
-  /** As the caller wrote it. */
+  /** The URL as the caller wrote it. */
   readonly endpointUrl: string;
-  /** Equal for two spellings of one endpoint. */
+  /** The URL in normalised form: equal for all spellings of one endpoint. */
   readonly normalizedUrl: string;
   /** Null or absent: no application. */
   readonly applicationId?: string | null;
@@ -41,7 +42,7 @@ export interface Configuration extends Route {
   readonly policy: DeliveryPolicy;
 }
 
-/** A configuration in a list. */
+/** Shows a configuration in a list. */
 export const toListed = (configuration: Configuration) => ({
   ref: configuration.ref,
   eventType: configuration.eventType,
@@ -55,7 +56,7 @@ const timesOf = ({ createdAt, updatedAt }: Configuration) => ({
   updatedAt: updatedAt.toISOString(),
 });
 
-/** A configuration as callers see it. */
+/** Shows a configuration to callers. */
 export function toView(configuration: Configuration) {
   const [newest] = configuration.secrets;
   return {
@@ -66,7 +67,7 @@ export function toView(configuration: Configuration) {
   };
 }
 
-/** A configuration as the compacted topic has it. */
+/** Returns the record of a configuration for the compacted topic. */
 export const toRecord = (configuration: Configuration): ConfigurationRecord => ({
   v: 1,
   tenantId: configuration.tenantId,
@@ -85,8 +86,8 @@ export const toRecord = (configuration: Configuration): ConfigurationRecord => (
 });
 
 /**
- * A key of (tenant, application or none, event type, normalised URL), unique among all configurations. Two rows with
- * one key would notify one endpoint twice of one event.
+ * Returns a key of tenant, application or none, event type and normalised URL, unique among all configurations. Two
+ * configurations with one key would send each event to one endpoint twice.
  */
 export const routeKeyOf = (tenantId: string, route: Route): string =>
   hash(
@@ -96,17 +97,18 @@ export const routeKeyOf = (tenantId: string, route: Route): string =>
   );
 
 /**
- * A fingerprint for the audit trail, which shows whether two states are equal. Without `revision` and `updatedAt`,
- * which every request changes.
+ * Returns a fingerprint for the audit trail: equal for equal states. Excludes `revision` and `updatedAt`, which every
+ * request changes.
  */
 export const fingerprintOf = (configuration: Configuration): string => {
   const record = toRecord(configuration);
-  // Independent of the order in which the members were given.
+  // Sorted, so that the order of the members does not change the fingerprint.
   const policy = record.policy && Object.entries(record.policy).sort();
   const state = { ...record, policy, revision: undefined, updatedAt: undefined };
   return hash('sha256', JSON.stringify(state), 'hex');
 };
 
+/** Returns the next revision of a configuration, with these changes. */
 export const revise = (
   configuration: Configuration,
   change: Partial<Configuration>,

@@ -7,10 +7,10 @@ const MAX_PAGE = 1_000;
 
 const REF = matching(PATTERNS.givenRef, 'must be a UUID');
 
-/** Every text of this form is a position, so a well-formed cursor is never wrong. */
+/** The form of a cursor. Every text of this form is valid, because a page may begin after any position. */
 const CURSOR = /^c([1-9a-z][0-9a-z]{0,6})$/;
 
-/** A cursor is the position of the last element of a page. */
+/** Makes a cursor of the position of the last element of a page. */
 const cursorAfter = ({ position }: Configuration): string => `c${position.toString(36)}`;
 
 function parseCursor(text: string): number | undefined {
@@ -19,8 +19,8 @@ function parseCursor(text: string): number | undefined {
 }
 
 /**
- * 1 to 128 characters (code points, as JSON Schema counts) without NUL, in the composed form in which applications
- * are stored.
+ * Parses an application id: 1 to 128 code points without NUL. Returns it in the composed form (NFC) in which it is
+ * stored; undefined for other text.
  */
 function parseApplicationId(text: string): string | undefined {
   const { length } = Array.from(text);
@@ -48,13 +48,13 @@ export function readListQuery(query: URLSearchParams) {
 
 export type ListQuery = ReturnType<typeof readListQuery>;
 
-/** `GET`: a tenant's configurations in order of registration. */
+/** `GET`: lists a tenant's configurations in order of registration. */
 export async function listWebhooks(
   tenantId: string,
   query: ListQuery,
   list: (tenantId: string, query: ListQuery) => Promise<readonly Configuration[]>,
 ) {
-  // One more shows whether there is a next page.
+  // One webhook more shows whether there is a next page.
   const found = await list(tenantId, { ...query, limit: query.limit + 1 });
   return pageOf(found, query.limit, toListed, cursorAfter);
 }

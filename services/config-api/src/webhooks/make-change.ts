@@ -11,19 +11,22 @@ import type { ProveEndpoint } from './prove-endpoint.js';
 import type { WebhookInput } from './webhook-input.js';
 
 /**
- * Runs the work of one key one after the other, in the order of the calls. Different keys do not wait for each other.
+ * Runs the works of one key one at a time, in the order of the calls. Works of different keys do not wait for each other.
  */
 export type RunExclusive = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
-/** A call that waits longer than `maxWaitMs` rejects with `onLate`, and its work never begins. */
+/**
+ * Creates a mutex for each key. A call that waits longer than `maxWaitMs` rejects with `onLate`, and its work never
+ * runs.
+ */
 export function createKeyedMutex(maxWaitMs: number, onLate: (cause: unknown) => Error): RunExclusive {
   const tails = new Map<string, Promise<unknown>>();
   return (key, work) => {
     const before = tails.get(key) ?? Promise.resolve();
-    const turnComes = withDeadline(before, maxWaitMs, 'waiting for a turn').catch((cause: unknown) => {
+    const waiting = withDeadline(before, maxWaitMs, 'waiting for a turn').catch((cause: unknown) => {
       throw onLate(cause);
     });
-    const turn = turnComes.then(work);
+    const turn = waiting.then(work);
     const tail = Promise.allSettled([before, turn]).then(() => {
       if (tails.get(key) === tail) tails.delete(key);
     });
@@ -41,12 +44,12 @@ interface AuditedRequest {
   readonly input?: WebhookInput;
 }
 
-/** `change` is absent when a write failed and nobody knows whether the database made it. */
+/** Writes one line of the audit trail. `change` is absent when a write failed and its result is unknown. */
 export type Audit = (requested: AuditedRequest, change?: Change) => void;
 
 /**
- * One log line for every change that was made or may have been: who changed what, with fingerprints before and after.
- * When the result is unknown, the line has what the caller named.
+ * Creates the audit trail: one log line for every change that was made, or whose result is unknown. It says who changed
+ * which webhook, with fingerprints before and after. When the result is unknown, it repeats the names in the request.
  */
 export const createAudit =
   (log: Logger): Audit =>
@@ -68,22 +71,22 @@ export interface MakeChangePorts {
   /** Opens the store for all statements of one request. */
   readonly storeFor: () => ConfigurationStore;
   readonly runExclusive: RunExclusive;
-  /** Undefined when endpoints have nothing to prove. */
+  /** Undefined when endpoints need no ownership challenge. */
   readonly prove: ProveEndpoint | undefined;
   readonly publish: PublishConfiguration;
   readonly audit: Audit;
 }
 
 /**
- * Makes a change, writes it to the audit trail and publishes it. `published`: it is in force within a second.
- * Changes of one tenant run one after the other in this process.
+ * Makes a change, writes it to the audit trail and publishes it. `published`: Kafka has acknowledged the change, and it
+ * is in force within a second. Changes of one tenant run one at a time in this process.
  */
 export type MakeChange = <C extends Change>(
   requested: AuditedRequest,
   work: (store: ConfigurationStore) => Promise<C>,
 ) => Promise<C & { readonly published: boolean }>;
 
-/** The store for one change. A write that fails is audited, because the database may have made it. */
+/** Opens the store for one change. Audits a write that fails, because the database may have applied it. */
 function auditedStore(
   requested: AuditedRequest,
   { audit, storeFor }: Pick<MakeChangePorts, 'audit' | 'storeFor'>,
@@ -102,25 +105,25 @@ function auditedStore(
 
 export function createMakeChange(ports: MakeChangePorts): MakeChange {
   const { runExclusive, prove, publish, audit } = ports;
-  const inTurn: <C>(
+  const runInTurn: <C>(
     requested: AuditedRequest,
     work: (store: ConfigurationStore) => Promise<C>,
   ) => Promise<C> = async (requested, work) => {
     const { identity } = requested.request;
     const store = auditedStore(requested, ports);
-    const take = (own: ConfigurationStore) => runExclusive(identity.tenantId, () => work(own));
-    if (prove === undefined) return take(store);
+    const run = (used: ConfigurationStore) => runExclusive(identity.tenantId, () => work(used));
+    if (prove === undefined) return run(store);
     try {
-      return await take(withoutProof(store));
+      return await run(withoutProof(store));
     } catch (error) {
       if (!(error instanceof ProofNeeded)) throw error;
-      // Between two turns: a slow endpoint holds up no other change of its tenant.
+      // Outside the mutex, so that a slow endpoint does not delay other changes of its tenant.
       await prove(identity, error.configuration);
-      return take(store);
+      return run(store);
     }
   };
   return async (requested, work) => {
-    const change = await inTurn(requested, work);
+    const change = await runInTurn(requested, work);
     audit(requested, change);
     return { ...change, published: await publish(change.after) };
   };

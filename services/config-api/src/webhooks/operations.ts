@@ -32,18 +32,17 @@ export interface OperationPorts extends MakeChangePorts {
 const COLLECTION = '/integration/v1/webhooks';
 const ONE = `${COLLECTION}/:ref`;
 const MAX_BODY_BYTES = 16_384;
-/** A certificate of 16 KiB and ten headers of 1 KiB have 27 KiB, and twice that when JSON escapes every character. */
+/** A certificate of 16 KiB and ten headers of 1 KiB have 27 KiB, or twice that when JSON escapes every character. */
 const MAX_POLICY_BYTES = 65_536;
 
-/** An extension field: the change is durable, but not in force yet. */
-const unlessPublished = (published: boolean): { published?: false } =>
-  published ? {} : { published: false };
+/** Makes the field `published: false`: the change is durable, but not in force yet. Empty when it is in force. */
+const publishedField = (published: boolean): { published?: false } => (published ? {} : { published: false });
 
 type Handler = Operation['handle'];
-/** What a handler that changes something uses besides. */
+/** The ports of all handlers that change a webhook. */
 type ChangePorts = Pick<OperationPorts, 'now'> & { readonly make: MakeChange };
 
-const saved =
+const saveHandler =
   (
     action: 'register' | 'update',
     save: (tenantId: string, input: WebhookInput, ports: RegisterPorts & UpdatePorts) => Promise<Change>,
@@ -57,15 +56,15 @@ const saved =
     );
     const moved = before !== undefined && before.endpointUrl !== after.endpointUrl;
     const previous = moved ? { previousEndpointUrl: before.endpointUrl } : {};
-    return { status: 200, body: { ...toView(after), ...previous, ...unlessPublished(published) } };
+    return { status: 200, body: { ...toView(after), ...previous, ...publishedField(published) } };
   };
 
-const listed =
+const listHandler =
   ({ storeFor, runExclusive }: Pick<OperationPorts, 'storeFor' | 'runExclusive'>): Handler =>
   async ({ identity: { tenantId }, query }) => {
     const wanted = readListQuery(query);
     const { list } = storeFor();
-    // A list of 1,000 takes 50 ms of this process. Lists of one tenant run one after the other, on one connection.
+    // A list of 1,000 webhooks takes 50 ms of CPU time. Lists of one tenant run one at a time.
     const listing = () => listWebhooks(tenantId, wanted, list);
     return { status: 200, body: await runExclusive(`lists of ${tenantId}`, listing) };
   };
@@ -75,15 +74,18 @@ const nameOf = (request: ApiRequest): ConfigurationName => ({
   ref: refOf(request),
 });
 
-const shown =
+const showHandler =
   (
     { storeFor }: Pick<OperationPorts, 'storeFor'>,
     view: (configuration: Configuration) => unknown,
   ): Handler =>
   async (request) => ({ status: 200, body: view(await storeFor().get(nameOf(request))) });
 
-/** Removes a secret or a policy. The response has no body for `published`, so 202 says that the change is not in force yet. */
-const removed =
+/**
+ * Removes a secret or a policy. The response has no body for `published`: 202 means that the change is not in force
+ * yet.
+ */
+const removeHandler =
   (
     action: 'remove-secret' | 'remove-policy',
     empty: Partial<Configuration>,
@@ -96,7 +98,7 @@ const removed =
     return { status: published ? 204 : 202 };
   };
 
-const rotated =
+const rotateHandler =
   ({ make, now, keyring }: ChangePorts & Pick<OperationPorts, 'keyring'>): Handler =>
   async (request) => {
     const wanted = readRotationRequest(request);
@@ -105,10 +107,10 @@ const rotated =
     );
     const until = after.secrets[1]?.expiresAt?.toISOString();
     const previous = until === undefined ? {} : { previousValidUntil: until };
-    return { status: 200, body: { ref: after.ref, secret, ...previous, ...unlessPublished(published) } };
+    return { status: 200, body: { ref: after.ref, secret, ...previous, ...publishedField(published) } };
   };
 
-const replaced =
+const replacePolicyHandler =
   ({
     make,
     now,
@@ -121,13 +123,13 @@ const replaced =
     const { after, published } = await make({ action: 'replace-policy', request }, (store) =>
       changeOne(nameOf(request), replace, { ...store, now }),
     );
-    return { status: 200, body: { ...policies.view(after), ...unlessPublished(published) } };
+    return { status: 200, body: { ...policies.view(after), ...publishedField(published) } };
   };
 
 const READ = ['webhook.read'] as const;
 const WRITE = ['webhook.write'] as const;
 
-/** `GET /egress`: which addresses an integrator lets in. */
+/** `GET /egress`: the source addresses of deliveries, for the firewall of an integrator. */
 const egressOperation = (data: readonly EgressAddress[]): Operation => ({
   method: 'GET',
   path: '/integration/v1/egress',
@@ -143,15 +145,15 @@ export function createOperations(ports: OperationPorts): readonly Operation[] {
   const policy = { path: `${ONE}/policy`, scopes: WRITE };
   const policyOf = (configuration: Configuration) => ports.policies.view(configuration);
   return [
-    { method: 'GET', path: COLLECTION, scopes: READ, query: LIST_PARAMETERS, handle: listed(ports) },
-    { method: 'POST', ...all, handle: saved('register', registerWebhook, changing) },
-    { method: 'PUT', ...all, handle: saved('update', updateWebhook, changing) },
-    { method: 'GET', path: ONE, scopes: READ, handle: shown(ports, toView) },
-    { method: 'POST', ...secret, maxBodyBytes: MAX_BODY_BYTES, handle: rotated(changing) },
-    { method: 'DELETE', ...secret, handle: removed('remove-secret', { secrets: [] }, changing) },
+    { method: 'GET', path: COLLECTION, scopes: READ, query: LIST_PARAMETERS, handle: listHandler(ports) },
+    { method: 'POST', ...all, handle: saveHandler('register', registerWebhook, changing) },
+    { method: 'PUT', ...all, handle: saveHandler('update', updateWebhook, changing) },
+    { method: 'GET', path: ONE, scopes: READ, handle: showHandler(ports, toView) },
+    { method: 'POST', ...secret, maxBodyBytes: MAX_BODY_BYTES, handle: rotateHandler(changing) },
+    { method: 'DELETE', ...secret, handle: removeHandler('remove-secret', { secrets: [] }, changing) },
     egressOperation(ports.egress),
-    { method: 'GET', ...policy, scopes: READ, handle: shown(ports, policyOf) },
-    { method: 'PUT', ...policy, maxBodyBytes: MAX_POLICY_BYTES, handle: replaced(changing) },
-    { method: 'DELETE', ...policy, handle: removed('remove-policy', { policy: {} }, changing) },
+    { method: 'GET', ...policy, scopes: READ, handle: showHandler(ports, policyOf) },
+    { method: 'PUT', ...policy, maxBodyBytes: MAX_POLICY_BYTES, handle: replacePolicyHandler(changing) },
+    { method: 'DELETE', ...policy, handle: removeHandler('remove-policy', { policy: {} }, changing) },
   ];
 }

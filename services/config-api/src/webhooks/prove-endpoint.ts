@@ -7,7 +7,7 @@ import {
   renderNotification,
   TEST_EVENT,
 } from '@webhooks/contracts';
-import { createOpenRequests, invalidRequest } from '@webhooks/http-api';
+import { createConcurrencyLimiter, invalidRequest } from '@webhooks/http-api';
 import type { AppError, Identity } from '@webhooks/http-api';
 import {
   checkEndpointUrl,
@@ -24,24 +24,24 @@ import { idOf } from '../store/database.js';
 import type { Configuration } from './configuration.js';
 
 /**
- * Resolves when the endpoint has proven itself. Throws 422 with the cause, and 429 while the tenant has another proof
- * under way.
+ * Resolves when the endpoint has passed its ownership challenge. Throws 422 with the cause, and 429 while another
+ * challenge of the tenant is under way.
  */
 export type ProveEndpoint = (caller: Identity, configuration: Configuration) => Promise<void>;
 
-/** The endpoint has to prove itself before this configuration is written. */
+/** Thrown when the endpoint must pass its ownership challenge before this configuration is written. */
 export class ProofNeeded extends Error {
   readonly configuration: Configuration;
 
   constructor(configuration: Configuration) {
-    super('the endpoint has not proven itself');
+    super('the endpoint has not passed its ownership challenge');
     this.configuration = configuration;
   }
 }
 
 /**
- * A store that writes only what needs no proof: disabled configurations, and those that were enabled with this URL
- * before. Throws `ProofNeeded` for others.
+ * Returns a store that writes only configurations that need no proof: disabled ones, and those that were enabled with
+ * this URL before. It throws `ProofNeeded` for all others.
  */
 export function withoutProof(store: ConfigurationStore): ConfigurationStore {
   const checked = (after: Configuration, before?: Configuration): Configuration => {
@@ -57,8 +57,8 @@ export function withoutProof(store: ConfigurationStore): ConfigurationStore {
 }
 
 /**
- * With the 2 s for Kafka, a caller gets a response within 5 s. The shorter connect timeout distinguishes a firewall
- * from a slow endpoint.
+ * With the 2 s for Kafka, a caller gets a response within 5 s. The connect timeout is shorter, so that the error
+ * distinguishes a firewall from a slow endpoint.
  */
 const LIMITS = { attemptTimeoutMs: 2_500, connectTimeoutMs: 2_000 };
 const CHALLENGE = 'webhook-challenge';
@@ -66,7 +66,7 @@ const CHALLENGE = 'webhook-challenge';
 const failed = (reason: string): AppError =>
   invalidRequest([{ property: 'endpointUrl', reason: `failed its proof: ${reason}` }], 'proof-failed');
 
-/** A test notification as the delivery policy wants it. */
+/** Makes the request with a test notification, by the delivery policy of the configuration. */
 function requestTo(
   configuration: Configuration,
   { sending, urlPolicy, keyring }: ConfigApiConfig,
@@ -98,22 +98,22 @@ function requestTo(
   };
 }
 
-const isAnswered = (result: SendResult, hundreds: number): boolean =>
+const hasStatus = (result: SendResult, hundreds: number): boolean =>
   result.kind === 'responded' && Math.floor(result.status / 100) === hundreds;
 
-/** The result of an attempt in the words of the delivery log. */
+/** Describes the result of an attempt in the words of the delivery log. */
 function describe(result: SendResult): string {
   if (result.kind === 'withdrawn' || result.kind === 'throttled') return result.kind;
   const words = 'status' in result ? ['status', result.status] : new Set([result.error, result.code]);
   return `${[...words].join(' ')}. ${causeOf(result) ?? ''}`.trim();
 }
 
-/** A closed connection, or a 4xx other than 429 (nginx sends 400), is a refusal. A timeout is none. */
+/** Throws unless the result is a refusal: a closed connection, or a 4xx other than 429. A timeout is no refusal. */
 function checkRefused(result: SendResult): void {
-  if (isAnswered(result, 2)) throw failed('it accepts a request without our client certificate: demand one.');
+  if (hasStatus(result, 2)) throw failed('it accepts a request without our client certificate: demand one.');
   const isRefused =
     'status' in result
-      ? isAnswered(result, 4) && result.status !== 429
+      ? hasStatus(result, 4) && result.status !== 429
       : 'error' in result && (/^(?:TLS|SOCKET)$/.test(result.error) || result.code === 'ECONNRESET');
   if (!isRefused) throw failed(`without our client certificate: ${describe(result)}`);
 }
@@ -123,25 +123,25 @@ function checkValue(result: SendResult, value: string): void {
     throw failed('the response has another Webhook-Challenge, or none: copy the header from the request.');
 }
 
-/** Undefined when `REGISTRATION_PROOF` is `none`. */
+/** Opens the function that challenges endpoints. Undefined when `REGISTRATION_PROOF` is `none`. */
 export function openProver(config: ConfigApiConfig, scope: ServiceScope): ProveEndpoint | undefined {
   if (config.proof === 'none') return undefined;
   const { clientCertificate, ...bare } = config.sending;
   const sender = createSender({ ...config.sending, ...LIMITS });
   scope.onClose('proofs', () => sender.close());
-  const stranger = createSender({ ...bare, ...LIMITS });
-  scope.onClose('proofs without a certificate', () => stranger.close());
+  const bareSender = createSender({ ...bare, ...LIMITS });
+  scope.onClose('proofs without a certificate', () => bareSender.close());
   if (clientCertificate !== undefined) watchClientCertificate(clientCertificate, sender, scope);
-  // The other half is for requests without a proof.
-  const open = createOpenRequests({ total: Math.ceil(config.api.maxOpenRequests / 2), each: 1 });
+  // The other half of the open requests is reserved for requests without a challenge.
+  const open = createConcurrencyLimiter({ total: Math.ceil(config.api.maxOpenRequests / 2), perTenant: 1 });
   return (caller, configuration) =>
     open.run(caller, async () => {
       const value = randomBytes(24).toString('base64url');
       const request = requestTo(configuration, config, value);
-      const asStranger = { ...request, clientCertificate: undefined };
-      const without = config.proof === 'mtls' ? stranger.post(asStranger) : undefined;
+      const bareRequest = { ...request, clientCertificate: undefined };
+      const without = config.proof === 'mtls' ? bareSender.post(bareRequest) : undefined;
       const [result, refused] = await Promise.all([sender.post(request), without]);
-      if (!isAnswered(result, 2)) throw failed(describe(result));
+      if (!hasStatus(result, 2)) throw failed(describe(result));
       if (refused === undefined) checkValue(result, value);
       else checkRefused(refused);
     });

@@ -1,6 +1,6 @@
 import { AppError } from '@webhooks/http-api';
 import { v7 as uuidv7 } from 'uuid';
-import { untilAlone } from './change-configuration.js';
+import { retryOnConflict } from './change-configuration.js';
 import type { Change } from './change-configuration.js';
 import type { ConfigurationStore } from '../store/configuration-store.js';
 import type { Configuration } from './configuration.js';
@@ -12,13 +12,13 @@ export interface RegisterPorts extends Pick<
   'findByRef' | 'findByRoute' | 'lastPosition' | 'insert' | 'confirm'
 > {
   readonly now: () => Date;
-  /** Configurations of one tenant, at most. */
+  /** Most configurations of one tenant. */
   readonly maxWebhooks: number;
 }
 
 /**
- * Another configuration has the ref, or the same application, event type and URL. Names what the request would change
- * of it.
+ * Makes the error for a registration whose ref, or application, event type and URL, belongs to another configuration.
+ * It names the fields that differ.
  */
 export function alreadyRegistered(stored: Configuration, input: WebhookInput): AppError {
   const { ref } = stored;
@@ -67,7 +67,7 @@ function create(
   };
 }
 
-/** One round. Undefined when another registration took the ref, the route or the position meanwhile. */
+/** Tries to register. Undefined when another registration took the ref, the route or the position meanwhile. */
 async function tryToRegister(
   tenantId: string,
   input: WebhookInput,
@@ -83,12 +83,12 @@ async function tryToRegister(
 }
 
 /**
- * `POST`: registers a configuration. A repeat with the same values returns the registered one. The limit of a tenant
- * holds for concurrent registrations too: each takes a free position up to the limit, and a unique index gives a
- * position once.
+ * `POST`: registers a configuration. A repeat with the same values returns the registered one. Concurrent registrations
+ * cannot exceed the limit of a tenant: each needs a free position up to the limit, and a unique index prevents that two
+ * get the same one.
  */
 export const registerWebhook = (
   tenantId: string,
   input: WebhookInput,
   ports: RegisterPorts,
-): Promise<Change> => untilAlone(() => tryToRegister(tenantId, input, ports), 'others registered in between');
+): Promise<Change> => retryOnConflict(() => tryToRegister(tenantId, input, ports), 'the position was taken');

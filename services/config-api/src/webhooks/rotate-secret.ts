@@ -20,7 +20,7 @@ const OVERLAP_MS = 86_400_000;
 interface RotationRequest {
   /** A secret from another system; absent: a new one is generated. */
   readonly secret?: string;
-  /** The earlier secrets end at once, because they leaked. */
+  /** True: the earlier secrets no longer sign, for example because they leaked. */
   readonly expirePrevious?: boolean;
 }
 
@@ -30,7 +30,7 @@ const checkBody = compileCheck<RotationRequest>({
   properties: { secret: { type: 'string' }, expirePrevious: { type: 'boolean' } },
 });
 
-/** Reads the optional body of a rotation. Throws 422 with what is wrong, and never repeats a secret. */
+/** Reads the optional body of a rotation. Throws 422 with the faults, and never repeats a secret. */
 export function readRotationRequest(request: ApiRequest): RotationRequest {
   if (request.body.byteLength === 0) return {};
   const wanted = readJson(request, checkBody);
@@ -39,15 +39,15 @@ export function readRotationRequest(request: ApiRequest): RotationRequest {
   return wanted;
 }
 
-/** Secrets that still sign, each for its own 24 h. So a repeat after a lost response takes none away. */
+/** Returns the secrets that still sign, each until 24 h after its own replacement, at most two. */
 const previousOf = (secrets: readonly StoredSecret[], now: Date): readonly StoredSecret[] =>
   secrets
     .map((secret) => ({ ...secret, expiresAt: secret.expiresAt ?? new Date(now.getTime() + OVERLAP_MS) }))
     .filter(({ expiresAt }) => expiresAt > now)
     .slice(0, MAX_SECRETS - 1);
 
-/** False also when no key opens it. */
-function holds(keyring: Keyring, sealed: string, secret: string, owner: string): boolean {
+/** Whether a sealed value contains this secret. False also when no key opens it. */
+function opensTo(keyring: Keyring, sealed: string, secret: string, owner: string): boolean {
   try {
     return openSecret(keyring, sealed, owner) === secret;
   } catch {
@@ -55,17 +55,17 @@ function holds(keyring: Keyring, sealed: string, secret: string, owner: string):
   }
 }
 
-/** `POST …/{ref}/secret`: makes the first signing secret, or a new one. Earlier ones stay valid for 24 h each. */
+/** `POST …/{ref}/secret`: makes a new signing secret. Earlier ones sign for another 24 h each. */
 export async function rotateSecret(
   name: ConfigurationName,
-  { secret: given, expirePrevious }: RotationRequest,
+  { secret: imported, expirePrevious }: RotationRequest,
   ports: ChangeOnePorts & { readonly keyring: Keyring },
 ): Promise<Rotation> {
   const { keyring } = ports;
-  const secret = given ?? generateSecret();
+  const secret = imported ?? generateSecret();
   const change = (current: Configuration, now: Date): Pick<Configuration, 'secrets'> => {
-    // The same secret given again does not count as its own predecessor.
-    const others = current.secrets.filter(({ sealed }) => !holds(keyring, sealed, secret, idOf(current)));
+    // A secret that is sent again is not also listed as its own predecessor.
+    const others = current.secrets.filter(({ sealed }) => !opensTo(keyring, sealed, secret, idOf(current)));
     const previous = expirePrevious === true ? [] : previousOf(others, now);
     return { secrets: [{ sealed: sealSecret(keyring, secret, idOf(current)), createdAt: now }, ...previous] };
   };

@@ -16,16 +16,16 @@ export interface UpdatePorts extends Pick<
   readonly now: () => Date;
 }
 
-/** Candidates in a response, at most. */
+/** Most candidates in a response. */
 const MAX_CANDIDATES = 100;
 
-const listed = (candidates: readonly Configuration[]) => ({
+const listOf = (candidates: readonly Configuration[]) => ({
   candidates: candidates
     .slice(0, MAX_CANDIDATES)
     .map(({ ref, endpointUrl, applicationId }) => ({ ref, endpointUrl, applicationId })),
 });
 
-/** Lists those with the same event type and URL first, then those `ofType`. */
+/** Makes the error for an unknown webhook. It lists webhooks with the same event type and URL first, then `ofType`. */
 async function notRegistered(
   tenantId: string,
   input: WebhookInput,
@@ -35,19 +35,20 @@ async function notRegistered(
   const candidates = [...(await ports.findByUrl(tenantId, input, MAX_CANDIDATES)), ...ofType];
   const missing =
     input.ref === undefined ? 'no webhook is registered with these values' : 'no webhook has this ref';
-  const advice = candidates.length === 0 ? 'register it with POST' : 'candidates lists what you may mean';
-  return new AppError('webhook-not-registered', `${missing}; ${advice}`, { members: listed(candidates) });
+  const advice = candidates.length === 0 ? 'register it with POST' : 'candidates lists similar webhooks';
+  return new AppError('webhook-not-registered', `${missing}; ${advice}`, { members: listOf(candidates) });
 }
 
 const ambiguous = (candidates: readonly Configuration[]): AppError =>
   new AppError('webhook-ambiguous', 'several webhooks match; name one of them by its ref', {
     violations: [{ property: 'ref', reason: 'is needed, because several webhooks match' }],
-    members: listed(candidates),
+    members: listOf(candidates),
   });
 
 /**
- * Finds a configuration without a ref: the one with this application, event type and URL, else the application's only
- * one of the event type. A disable must match exactly, because a typo in its URL would silence another endpoint.
+ * Finds a configuration without a ref: the one with this application, event type and URL, else the only one of this
+ * application and event type. A request that disables must match exactly: a typo in its URL would disable another
+ * endpoint.
  */
 async function findUnnamed(
   tenantId: string,
@@ -72,8 +73,8 @@ async function find(tenantId: string, input: WebhookInput, ports: UpdatePorts): 
 }
 
 /**
- * `PUT`: changes the configuration that the ref or the values identify. URL and event type are required. An
- * application or `enabled` that is left out stays, so that an update does not re-enable by accident.
+ * `PUT`: changes the configuration that the ref or the values identify. URL and event type are required. An absent
+ * application or `enabled` stays, so that an update does not enable a webhook by accident.
  */
 export function updateWebhook(tenantId: string, input: WebhookInput, ports: UpdatePorts): Promise<Change> {
   const plan = {

@@ -20,7 +20,7 @@ interface WebhookBody {
   readonly ref?: string;
 }
 
-/** No control, format or invisible characters, and blanks only inside: names that look alike are equal. */
+/** No control, format or invisible characters, and spaces only inside, so that names that look equal are equal. */
 const APPLICATION_ID = '^(?! )([^\\p{Cc}\\p{Cf}\\p{DI}\\p{Z}]| ){1,128}(?<! )$';
 
 const checkBody = compileCheck<WebhookBody>({
@@ -41,13 +41,13 @@ const checkBody = compileCheck<WebhookBody>({
 });
 
 /**
- * UTF-16 units of 128 characters before composition: up to four each (UAX #15). Composing 8,000 marks takes 40 ms.
+ * Most UTF-16 units of 128 characters before composition: four each (UAX #15). Composing 8,000 marks takes 40 ms.
  */
 const MAX_APPLICATION_UNITS = 4 * 128;
 
 /**
- * An application is stored composed (Unicode NFC), so two spellings are one name. One that is too long is refused
- * without composition.
+ * Checks a body with its application in composed form (Unicode NFC), so that all spellings are one name. An application
+ * that is too long is refused without composition.
  */
 const checkComposed: Check<WebhookBody> = (value) => {
   const { applicationId } = Object(value) as { applicationId?: unknown };
@@ -56,7 +56,7 @@ const checkComposed: Check<WebhookBody> = (value) => {
   return checkBody({ ...Object(value), applicationId: applicationId.normalize('NFC') });
 };
 
-/** Reads the body of POST or PUT. Throws 422 with what is wrong. */
+/** Reads the body of POST or PUT. Throws 422 with the faults. */
 export function readWebhookInput(request: ApiRequest, policy: UrlPolicy): WebhookInput {
   const { ref, ...body } = readJson(request, checkComposed);
   const url = checkEndpointUrl(body.endpointUrl, policy);
@@ -70,7 +70,7 @@ export function readWebhookInput(request: ApiRequest, policy: UrlPolicy): Webhoo
   };
 }
 
-/** `base` with the given values over it. An application of null removes it. */
+/** Returns `base` with the values of the input. An application of null removes the application. */
 export function withInput<T extends Partial<Configuration>>(
   base: T,
   input: WebhookInput,
@@ -79,7 +79,7 @@ export function withInput<T extends Partial<Configuration>>(
   return { ...rest, ...(typeof applicationId === 'string' ? { applicationId } : {}) };
 }
 
-/** Names of the given values that differ from the stored ones. Two spellings of one URL are equal. */
+/** Returns the names of the input's values that differ from the stored ones. Two spellings of one URL are equal. */
 export function differencesOf(
   input: WebhookInput,
   stored: Configuration,

@@ -37,7 +37,7 @@ describe('a delivery policy is refused', () => {
       { retryDelays: Array.from({ length: 21 }, () => '1s') },
       'retryDelays must NOT have more than 20 items',
     ],
-    ['a wait in words', { retryDelays: ['soon'] }, 'retryDelays.0 must be a wait such as 30s, 5m or 1h'],
+    ['a wait in words', { retryDelays: ['soon'] }, 'retryDelays.0 must be a delay such as 30s, 5m or 1h'],
     [
       'a wait below a second',
       { retryDelays: ['1s', '999ms'] },
@@ -55,7 +55,7 @@ describe('a delivery policy is refused', () => {
     ],
     ['an unknown member', { maxPerSecond: 5 }, 'maxPerSecond is not a known field'],
     ['a null that means nothing', { timeoutMs: null }, 'timeoutMs must be integer'],
-    ['11 headers', { headers: many(11) }, 'headers must be at most 10, with those that are there'],
+    ['11 headers', { headers: many(11) }, 'headers must be at most 10, together with those already stored'],
     [
       'a header name that is no token',
       { headers: { 'X Y': 'a' } },
@@ -69,10 +69,10 @@ describe('a delivery policy is refused', () => {
     [
       'a header that CGI takes for ours',
       { headers: { Webhook_Id: 'a' } },
-      'headers.Webhook_Id is a header that deliveries have themselves',
+      'headers.Webhook_Id is reserved: every delivery sets this header',
     ],
-    ['a header twice for CGI', { headers: { 'X-A': 'a', x_a: 'b' } }, 'headers.x_a is given twice'],
-    ['a header twice', { headers: { 'X-A': 'a', 'x-a': null } }, 'headers.x-a is given twice'],
+    ['a header twice for CGI', { headers: { 'X-A': 'a', x_a: 'b' } }, 'headers.x_a appears twice'],
+    ['a header twice', { headers: { 'X-A': 'a', 'x-a': null } }, 'headers.x-a appears twice'],
     ...['', ' padded', 'padded ', 'é', 'a\tb', 'a\r\nHost: b', 'x'.repeat(1_025), 7].map(
       (value): [string, object & Record<string, unknown>, string] => [
         `the value ${JSON.stringify(value).slice(0, 20)}`,
@@ -104,7 +104,7 @@ describe('a delivery policy is refused', () => {
     ].map((name): [string, object & Record<string, unknown>, string] => [
       `the header ${name}`,
       { headers: { [name]: 'value' } },
-      `headers.${name} is a header that deliveries have themselves`,
+      `headers.${name} is reserved: every delivery sets this header`,
     ]),
     [
       'a certificate without a key',
@@ -124,7 +124,7 @@ describe('a delivery policy is refused', () => {
           key: Buffer.from('308204bd020100300d06092a864886f70d0101010500', 'hex').toString(),
         },
       },
-      'clientCertificate holds DER: convert its certificate and its key to PEM',
+      'clientCertificate contains DER: convert the certificate and the key to PEM',
     ],
     [
       'a key that costs a worker too much',
@@ -154,7 +154,7 @@ describe('a delivery policy is refused', () => {
   it('with more than ten headers, kept ones included, but not when ten are removed for ten new ones', async () => {
     expect((await acme.putPolicy(ref, { headers: many(10) })).status).toBe(200);
     expect(reasonsOf(await acme.putPolicy(ref, { headers: many(1, 10) }))).toEqual([
-      'headers must be at most 10, with those that are there',
+      'headers must be at most 10, together with those already stored',
     ]);
     const gone = Object.fromEntries(Object.keys(many(10)).map((name) => [name, null]));
     const { body } = await acme.putPolicy(ref, { headers: { ...gone, ...many(10, 10) } });

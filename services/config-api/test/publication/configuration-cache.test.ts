@@ -53,15 +53,15 @@ describe('the configuration cache', () => {
     ['what readers keep of a removed one', [record(1), removed], at(0), at(1)],
     ['nothing that could be read', [garbage], at(0), at(0)],
     ['the revision of what only a newer version can read', [record(1), newer(2)], at(2), at(2)],
-  ])('has %s', (_name, records, last, kept) => {
-    expect(after(...records).stateOf(name)).toMatchObject({ last, kept });
+  ])('has %s', (_name, records, last, applied) => {
+    expect(after(...records).stateOf(name)).toMatchObject({ last, applied });
   });
 
   it('identifies a record by its key, not by its value', () => {
     const stray = { ...record(9), key: Buffer.from(`globex/${REF}`) };
     const cache = after(record(1), stray);
-    expect(cache.stateOf(name)).toEqual({ last: at(1), kept: at(1) });
-    expect(cache.stateOf({ tenantId: 'globex', ref: REF })?.kept.revision).toBe(9);
+    expect(cache.stateOf(name)).toEqual({ last: at(1), applied: at(1) });
+    expect(cache.stateOf({ tenantId: 'globex', ref: REF })?.applied.revision).toBe(9);
     expect(cache.size).toBe(2);
   });
 
@@ -92,6 +92,6 @@ describe('the configuration cache', () => {
     expect(keysOf(cache)).toEqual([KEY]);
     for (const later of cache.divergences()) later.isSettled = true;
     expect(keysOf(cache)).toEqual([]);
-    expect(cache.stateOf(name)).toMatchObject({ last: at(1), kept: at(2) });
+    expect(cache.stateOf(name)).toMatchObject({ last: at(1), applied: at(2) });
   });
 });

@@ -15,7 +15,7 @@ function portsWith(confirmed: boolean): RepairPorts & { readonly sent: Configura
   const sent: Configuration[] = [];
   return {
     sent,
-    onTopic: { stateOf: () => ({ last: ON_TOPIC, kept: ON_TOPIC }) },
+    topicState: { stateOf: () => ({ last: ON_TOPIC, applied: ON_TOPIC }) },
     findByRef: () => Promise.resolve(document),
     page: () => Promise.resolve([]),
     replace: () => Promise.resolve('stale'),

@@ -79,7 +79,7 @@ describe('an update that names the ref', () => {
     expect(first).toEqual(second);
     expect((await acme.get(ref)).body['enabled']).toBe(true);
     const { body } = await acme.put({ ...HOOK, ref: randomUUID() });
-    expect(body['detail']).toBe('no webhook has this ref; candidates lists what you may mean');
+    expect(body['detail']).toBe('no webhook has this ref; candidates lists similar webhooks');
     expect(body['candidates']).toEqual([{ ref, endpointUrl: HOOK.endpointUrl }]);
   });
 
@@ -141,7 +141,7 @@ describe('an update without ref', () => {
   it.each([true, false])('names another application with that URL when enabled is %s', async (enabled) => {
     const { ref } = await register({ applicationId: 'shop' });
     const { body } = await acme.put({ ...HOOK, enabled });
-    expect(body['detail']).toMatch(/these values; candidates lists what you may mean$/);
+    expect(body['detail']).toMatch(/these values; candidates lists similar webhooks$/);
     expect(body['candidates']).toEqual([{ ref, endpointUrl: HOOK.endpointUrl, applicationId: 'shop' }]);
   });
 

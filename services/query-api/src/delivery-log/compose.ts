@@ -3,7 +3,7 @@ import { TOPICS } from '@webhooks/contracts';
 import { REQUEST_MS } from '@webhooks/mongodb';
 import type { RunQuery } from '@webhooks/mongodb';
 import type { Database } from '../database.js';
-import { keepFanOuts, toDelivery, toRow } from './delivery-documents.js';
+import { storeFanOuts, toDelivery, toRow } from './delivery-documents.js';
 import type { DeliveryModel, DeliveryRow } from './delivery-documents.js';
 import { deliveryStoreWithin } from './delivery-store.js';
 import { mergeEntries } from './merge-entries.js';
@@ -13,9 +13,9 @@ import type { DeliveryPorts } from './operations.js';
 import { readRecords } from './read-records.js';
 import type { DeadNotification } from './read-records.js';
 import { upsertMerged } from '../documents.js';
-import type { PassedOver, Projection } from '../projection/projection.js';
+import type { OnSkipped, Projection } from '../projection/projection.js';
 
-/** The document with these entries merged in; undefined when it holds them already. */
+/** Returns the document with these entries merged in; undefined when it already contains them. */
 function mergeRow(row: DeliveryRow | undefined, entries: readonly DeliveryEntry[]): DeliveryRow | undefined {
   const known = row && toDelivery(row);
   const merged = mergeEntries(known, entries);
@@ -36,11 +36,11 @@ export const writeEntries = (
 interface DeliveryLogOptions extends Pick<DeliveryPorts, 'lists' | 'catchUp'> {
   readonly database: Database;
   /**
-   * Keeps the notification of a dead letter, so that it can be sent again. Must be idempotent: it is repeated after a
-   * rejection.
+   * Stores the notification of a dead letter, so that it can be sent again. Must be idempotent: the call is repeated
+   * after a rejection.
    */
-  readonly keepNotification: (notification: DeadNotification) => Promise<void>;
-  readonly passedOver: PassedOver;
+  readonly storeNotification: (notification: DeadNotification) => Promise<void>;
+  readonly onSkipped: OnSkipped;
 }
 
 export type DeliveryLog = ReturnType<typeof composeDeliveryLog>;
@@ -56,8 +56,8 @@ const MAX_BYTES = 768 * 1_024;
  */
 const INTERVAL_MS = 200;
 
-/** The delivery log: what the workers report of their attempts, kept for `LOG_RETENTION`. */
-export function composeDeliveryLog({ database, keepNotification, passedOver, ...rest }: DeliveryLogOptions) {
+/** Composes the delivery log: the attempts that workers report, stored for `LOG_RETENTION`. */
+export function composeDeliveryLog({ database, storeNotification, onSkipped, ...rest }: DeliveryLogOptions) {
   const ports = { storeFor: () => deliveryStoreWithin(database, REQUEST_MS), ...rest };
   return {
     projection: {
@@ -67,11 +67,11 @@ export function composeDeliveryLog({ database, keepNotification, passedOver, ...
       intervalMs: INTERVAL_MS,
       publishesPositions: true,
       apply: async (records) => {
-        const { entries, notifications, fanOuts } = readRecords(records, passedOver);
-        // Notifications first: a delivery that is shown can be sent again.
-        await Promise.all(notifications.map(keepNotification));
+        const { entries, notifications, fanOuts } = readRecords(records, onSkipped);
+        // Notifications first, so that every delivery that is shown can be sent again.
+        await Promise.all(notifications.map(storeNotification));
         await writeEntries(database.writing(), entries);
-        await keepFanOuts(database.writing(), fanOuts);
+        await storeFanOuts(database.writing(), fanOuts);
       },
     } satisfies Projection,
     operations: createDeliveryOperations(ports),

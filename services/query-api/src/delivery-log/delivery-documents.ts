@@ -6,16 +6,15 @@ import type { Delivery, DeliveryStatus } from './delivery-state.js';
 import { documentSchema, expiring } from '../documents.js';
 import { keyOf } from '../payments/event-store.js';
 
-/** 10 characters: those of the latest time that an entry may have. */
+/** Base-36 digits of the latest time that an entry may have: 10. */
 const TIME_LENGTH = MAX_TIME_MS.toString(36).length;
 
-/** Text that sorts as the time does. Times before 1970 become 1970. */
+/** Unix milliseconds as text of fixed length, which sorts by time. Times before 1970 become 1970. */
 export const timeText = (ms: number): string => Math.max(0, ms).toString(36).padStart(TIME_LENGTH, '0');
 
 /**
- * The place of a delivery among those of its tenant: text that sorts as (`createdAt`, `deliveryId`) do. It does not
- * change with the status, so pages neither skip nor repeat a delivery. A page is one range of an index, without an
- * `$or`.
+ * The sort key of a delivery within its tenant: text that sorts by (`createdAt`, `deliveryId`). It does not change with
+ * the status, so pages neither skip nor repeat a delivery. A page is one range of an index, without an `$or`.
  */
 export const placeOf = (createdAt: number, deliveryId: string): string =>
   `${timeText(createdAt)}${deliveryId}`;
@@ -28,9 +27,9 @@ export const isPlace = (text: string): boolean =>
 /** A delivery as a document of the collection `deliveries`, with the fields that lists filter by. */
 export interface DeliveryRow extends Omit<Delivery, 'deliveryId' | 'updatedAt'> {
   readonly _id: string;
-  /** A date, so that the database can remove old documents. */
+  /** A `Date`, because a TTL index needs one. */
   readonly updatedAt: Date;
-  /** Status of a delivery that is not delivered. Few have one, and partial indexes hold only those. */
+  /** The status, unless it is `delivered`. Few documents have this field, and partial indexes contain only those. */
   readonly undelivered?: DeliveryStatus;
   /** See `placeOf`. */
   readonly place: string;
@@ -43,20 +42,20 @@ export type DeliveryModel = Model<DeliveryRow>;
 // `$exists` means the same, but SecantusDB does not use such an index.
 const UNDELIVERED = { partialFilterExpression: { undelivered: { $gt: '' } } } as const;
 
-export function deliveryModelOn(connection: Connection, keptMs: number): DeliveryModel {
+export function deliveryModelOn(connection: Connection, retentionMs: number): DeliveryModel {
   const schema = documentSchema<DeliveryRow>();
-  // Every index makes each delivery dearer. Lists, counts and jobs of a tenant;
+  // Every index adds to the cost of each write. For lists, counts and jobs of a tenant;
   schema.index({ tenantId: 1, place: 1 });
-  // of one endpoint;
+  // for those of one endpoint;
   schema.index({ tenantId: 1, ref: 1, place: 1 });
-  // of one status: the index holds only the few that are not delivered;
+  // for those of one status: this index contains only the few deliveries that are not delivered;
   schema.index({ tenantId: 1, undelivered: 1, place: 1 }, UNDELIVERED);
-  // of one endpoint and status, and the oldest pending delivery for its health;
+  // for those of one endpoint and status, and for the oldest pending delivery of an endpoint (its health);
   schema.index({ tenantId: 1, ref: 1, undelivered: 1, place: 1 }, UNDELIVERED);
-  // the deliveries of one event, at most one for each endpoint;
+  // for the deliveries of one event, at most one for each endpoint;
   schema.index({ tenantId: 1, eventId: 1 });
-  // the retention.
-  schema.index({ updatedAt: 1 }, expiring(keptMs));
+  // for the retention.
+  schema.index({ updatedAt: 1 }, expiring(retentionMs));
   return connection.model<DeliveryRow>('Delivery', schema, 'deliveries');
 }
 
@@ -86,24 +85,25 @@ type RunFanOutQuery = RunQuery<{ readonly fanOuts: Model<FanOutRow> }>;
 
 export function fanOutModelOn(connection: Connection): Model<FanOutRow> {
   const schema = documentSchema<FanOutRow>();
-  // As long as `webhooks.fan-outs` keeps a record, so that a damaged one ends too.
+  // As long as Kafka stores a record of `webhooks.fan-outs`: a damaged one never reports its end.
   schema.index({ at: 1 }, expiring(LIVE_RETENTION_MS));
   return connection.model<FanOutRow>('FanOut', schema, 'fan_outs');
 }
 
-/** The end may be read before the beginning, which then changes nothing. */
+/** The entry of the end may be read before that of the beginning. The beginning then changes nothing. */
 const writeOf = ({ tenantId, eventId, at, isOpen }: FanOutEntry) => {
   const row = { isOpen, at: new Date(at) };
   const update = isOpen ? { $setOnInsert: row } : { $set: row };
   return { updateOne: { filter: { _id: keyOf(tenantId, eventId) }, update, upsert: true } };
 };
 
-export async function keepFanOuts(runQuery: RunFanOutQuery, entries: readonly FanOutEntry[]): Promise<void> {
+/** Records which events have deliveries still to be made. Idempotent, in any order. */
+export async function storeFanOuts(runQuery: RunFanOutQuery, entries: readonly FanOutEntry[]): Promise<void> {
   if (entries.length > 0)
     await runQuery(({ fanOuts }) => fanOuts.bulkWrite(entries.map(writeOf), { ordered: false }));
 }
 
-/** Finds which of these events will get more deliveries. */
+/** Returns those keys (`tenantId/eventId`) whose events are to get more deliveries. */
 export const findOpen = async (
   runQuery: RunFanOutQuery,
   keys: readonly string[],

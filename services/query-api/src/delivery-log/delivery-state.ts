@@ -1,11 +1,11 @@
 import { parseAttemptHistory } from '@webhooks/contracts';
 import type { AttemptHistory, EventType, HistoryEntry } from '@webhooks/contracts';
-import { by, inTurn } from '../order.js';
+import { orderBy, chainOrders } from '../order.js';
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'dead', 'cancelled'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** The cycle of a first sending; a redelivery has its own id there. */
+/** The cycle of the first delivery. The cycle of a redelivery is `r` and its id. */
 export const FIRST_CYCLE = '0';
 
 /** One attempt in the log. Times are Unix milliseconds. */
@@ -19,31 +19,31 @@ export interface LoggedAttempt {
   readonly error?: string;
   readonly code?: string;
   readonly nextAt?: number;
-  /** `topic/partition/offset` of the handled record; empty when only a dead letter reports the attempt. */
+  /** `topic/partition/offset` of the task's record; empty when only a dead letter reports the attempt. */
   readonly source: string;
 }
 
-/** The state of a delivery in one cycle, with the entry that reports it. Times are Unix milliseconds. */
+/** The state of a delivery in one cycle, with the fields of the entry that reports it. Times are Unix milliseconds. */
 export interface DeliveryState {
   readonly cycle: string;
   readonly status: DeliveryStatus;
   readonly attempt: number;
   readonly at: number;
-  /** Of a dead or cancelled delivery. */
+  /** Why the delivery is dead or cancelled; absent for any other status. */
   readonly reason?: string;
-  /** Of a pending delivery. */
+  /** When the next attempt is due, if the delivery is pending. */
   readonly nextAt?: number;
-  /** The attempt could not be made when it was due. */
+  /** True when the attempt was not made when it was due. */
   readonly deferred?: true;
 }
 
-/** The history that a dead letter carries. */
+/** The attempts that a dead letter reports. */
 export interface DeadHistory {
   readonly cycle: string;
   readonly text: AttemptHistory;
 }
 
-/** A delivery. Times are Unix milliseconds. */
+/** A delivery, as its entries report it. Times are Unix milliseconds. */
 export interface Delivery {
   readonly deliveryId: string;
   readonly tenantId: string;
@@ -57,7 +57,7 @@ export interface Delivery {
   readonly state: DeliveryState;
   /** Sorted by `cycle`, `attempt` and `source`; at most `MAX_ATTEMPTS`. */
   readonly attempts: readonly LoggedAttempt[];
-  /** Attempts between the first and the newest were left out. */
+  /** True when attempts between the first and the newest were left out. */
   readonly truncated?: true;
   readonly history?: DeadHistory;
 }
@@ -70,10 +70,10 @@ const fromHistory = (cycle: string, { result, ...entry }: HistoryEntry): LoggedA
   source: '',
 });
 
-const byTime = inTurn<LoggedAttempt>(
-  by(({ cycle }) => cycle),
-  by(({ attempt }) => attempt),
-  by(({ at }) => at),
+const byTime = chainOrders<LoggedAttempt>(
+  orderBy(({ cycle }) => cycle),
+  orderBy(({ attempt }) => attempt),
+  orderBy(({ at }) => at),
 );
 
 /** Every known attempt in order: those in the log, and those that only a dead letter reports. */

@@ -8,29 +8,29 @@ import type { RunEventQuery } from '../payments/event-store.js';
 import { findEventIds } from '../payments/find-events.js';
 import { omitUndefined } from '../omit-undefined.js';
 
-/** Selects deliveries of a tenant; all given fields must match. */
+/** Selects deliveries of a tenant. All fields that are present must match. */
 export interface DeliveryFilter {
   readonly ref?: string;
   readonly eventId?: string;
-  /** Of an event that names this Pix. */
+  /** Deliveries of events that name this Pix. */
   readonly endToEndId?: string;
-  /** Of an event that names this charge, or a Pix of it. */
+  /** Deliveries of events that name this charge, or a Pix that paid it. */
   readonly txId?: string;
   readonly eventType?: EventType;
   readonly status?: DeliveryStatus;
-  /** `createdAt` at or after. */
+  /** Earliest `createdAt`, inclusive. */
   readonly from?: Date;
-  /** `createdAt` before. */
+  /** Latest `createdAt`, exclusive. */
   readonly to?: Date;
 }
 
-/** A filter with the ids of the events in place of their payment. */
+/** A filter in which the ids of events replace the payment. */
 interface ResolvedFilter extends Omit<DeliveryFilter, 'eventId' | 'endToEndId' | 'txId'> {
   /** Absent: any event. */
   readonly eventIds?: readonly string[];
 }
 
-/** Finds the events of the payment that a filter names. */
+/** Replaces the payment of a filter by the ids of its events. Throws 422 for more than 1,000 events. */
 export async function resolveEvents(
   runQuery: RunEventQuery,
   tenantId: string,
@@ -42,13 +42,13 @@ export async function resolveEvents(
   return { ...rest, eventIds: found.filter((id) => eventId === undefined || id === eventId) };
 }
 
-/** A page begins after this place, in this order. */
+/** The order of a page, and the place after which it begins; absent: the first page. */
 interface PageStart {
   readonly order: 'newest-first' | 'oldest-first';
   readonly after?: string | undefined;
 }
 
-/** The range of places in the index; empty when there is no bound. */
+/** Returns the range of places in the index; empty when there is no bound. */
 function placesOf({ from, to }: ResolvedFilter, { order, after }: PageStart) {
   const ends = [to && timeText(to.getTime()), order === 'newest-first' ? after : undefined];
   const $lt = ends.filter((place) => place !== undefined).sort()[0];
@@ -56,7 +56,7 @@ function placesOf({ from, to }: ResolvedFilter, { order, after }: PageStart) {
   return omitUndefined({ $gte: from && timeText(from.getTime()), $gt, $lt });
 }
 
-/** The conditions of a query, always within one tenant. delivery-model.ts has an index for each. */
+/** Returns the conditions of a query within one tenant. `deliveryModelOn` has an index for each. */
 export function conditionsOf(
   tenantId: string,
   filter: ResolvedFilter,
@@ -84,7 +84,7 @@ export interface DeliveryPage {
 
 export interface DeliveryCount {
   readonly matched: number;
-  /** Counting ended early, so at least `matched` deliveries match. */
+  /** True when counting ended early: at least `matched` deliveries match. */
   readonly isLowerBound: boolean;
 }
 
@@ -96,7 +96,7 @@ const MAX_TIME_MS_EXPIRED = 50;
 const isOverTime = (error: unknown): boolean =>
   error instanceof mongo.MongoServerError && error.code === MAX_TIME_MS_EXPIRED;
 
-/** The deliveries in MongoDB. All statements together must end within `ms` from now. */
+/** Opens the deliveries in MongoDB. All statements together must end within `ms` from now. */
 export function deliveryStoreWithin(database: Pick<Database, 'within'>, ms: number) {
   const runQuery = database.within(ms);
   return {
@@ -120,8 +120,9 @@ export function deliveryStoreWithin(database: Pick<Database, 'within'>, ms: numb
           .slice('attempts', -1)
           .maxTimeMS(ms)
           .sort({ place: start.order === 'newest-first' ? -1 : 1 })
-          // One more shows whether there is a next page. All come in one reply; the driver would fetch 101 and then
-          // the rest.
+          // One row more shows whether there is a next page. The batch size makes all rows come in one reply; by
+          // default
+          // the driver fetches 101 rows and then the rest.
           .limit(limit + 1)
           .batchSize(limit + 2)
           .lean<DeliveryRow[]>()
@@ -132,7 +133,10 @@ export function deliveryStoreWithin(database: Pick<Database, 'within'>, ms: numb
       return { rows: rows.map(toDelivery), ...(last ? { next: last.place } : {}) };
     },
 
-    /** Counts to `max` at most. The database ends counting after `budgetMs`, and the count is lost. */
+    /**
+     * Counts up to `max`. After `budgetMs` the database ends the statement, and the result is 0 with
+     * `isLowerBound`.
+     */
     count: (
       tenantId: string,
       filter: ResolvedFilter,

@@ -10,7 +10,7 @@ export const LIMIT = 50;
 /** A cursor is the place of the last delivery of a page. */
 export const cursorAfter = (place: string): string => `c${place}`;
 
-/** Every text of this form is a place, so a well-formed cursor is never wrong. */
+/** Every well-formed cursor is valid, because any place may begin a page. Undefined for other text. */
 const parseCursor = (text: string): string | undefined =>
   text.startsWith('c') && isPlace(text.slice(1)) ? text.slice(1) : undefined;
 

@@ -6,55 +6,55 @@ import type {
   DeliveryStatus,
   LoggedAttempt,
 } from './delivery-state.js';
-import { by, greater, inTurn } from '../order.js';
+import { orderBy, greater, chainOrders } from '../order.js';
 import { omitUndefined } from '../omit-undefined.js';
 
-/** Attempts that a delivery keeps: the first and the newest. 200 of 200 bytes are 40 KB. */
+/** Attempts that a document stores: the first and the newest. 200 attempts of 200 bytes are 40 KB. */
 export const MAX_ATTEMPTS = 200;
 
-/** Identifies an attempt. After a crash it may be repeated, with another time and another result. */
-const byName = inTurn<LoggedAttempt>(
-  by(({ cycle }) => cycle),
-  by(({ attempt }) => attempt),
-  by(({ source }) => source),
+/** Equal for two reports of one attempt. After a crash the second one may have another time and result. */
+const byIdentity = chainOrders<LoggedAttempt>(
+  orderBy(({ cycle }) => cycle),
+  orderBy(({ attempt }) => attempt),
+  orderBy(({ source }) => source),
 );
 
-/** Which of two reports of one attempt holds: the delivered one, else the later, else one by a fixed order. */
-const byReport = inTurn<LoggedAttempt>(
-  by(({ result }) => Number(result === 'delivered')),
-  by(({ at }) => at),
-  by(({ durationMs }) => durationMs),
-  by(({ status }) => status ?? 0),
-  by(({ nextAt }) => nextAt ?? 0),
-  by(({ error, code }) => `${error}/${code}`),
+/** Which of two reports of one attempt wins: the delivered one, else the later, else one by a fixed order. */
+const byReport = chainOrders<LoggedAttempt>(
+  orderBy(({ result }) => Number(result === 'delivered')),
+  orderBy(({ at }) => at),
+  orderBy(({ durationMs }) => durationMs),
+  orderBy(({ status }) => status ?? 0),
+  orderBy(({ nextAt }) => nextAt ?? 0),
+  orderBy(({ error, code }) => `${error}/${code}`),
 );
 
-/** Keeps each attempt once, sorted. */
-function unite(attempts: readonly LoggedAttempt[]): readonly LoggedAttempt[] {
-  const united: LoggedAttempt[] = [];
-  for (const attempt of [...attempts].sort(byName)) {
-    const last = united.at(-1);
-    if (!last || byName(last, attempt) !== 0) united.push(attempt);
-    else united[united.length - 1] = greater(byReport, last, attempt);
+/** Returns each attempt once, sorted by identity. */
+function deduplicate(attempts: readonly LoggedAttempt[]): readonly LoggedAttempt[] {
+  const distinct: LoggedAttempt[] = [];
+  for (const attempt of [...attempts].sort(byIdentity)) {
+    const last = distinct.at(-1);
+    if (!last || byIdentity(last, attempt) !== 0) distinct.push(attempt);
+    else distinct[distinct.length - 1] = greater(byReport, last, attempt);
   }
-  return united;
+  return distinct;
 }
 
 /**
- * Merges the attempts of both. Which ones stay depends on their identity alone, so the order of merges does not
- * matter.
+ * Merges the attempts of two parts. Only the identity of an attempt decides whether it is stored, so the result is the
+ * same for any order of merges.
  */
 function mergeAttempts(
   left: Delivery,
   right: Delivery,
 ): Pick<Delivery, 'attempts'> & { readonly truncated?: true } {
-  const united = unite([...left.attempts, ...right.attempts]);
-  if (united.length <= MAX_ATTEMPTS)
-    return { attempts: united, ...(left.truncated || right.truncated ? { truncated: true } : {}) };
-  return { attempts: [...united.slice(0, 1), ...united.slice(1 - MAX_ATTEMPTS)], truncated: true };
+  const distinct = deduplicate([...left.attempts, ...right.attempts]);
+  if (distinct.length <= MAX_ATTEMPTS)
+    return { attempts: distinct, ...(left.truncated || right.truncated ? { truncated: true } : {}) };
+  return { attempts: [...distinct.slice(0, 1), ...distinct.slice(1 - MAX_ATTEMPTS)], truncated: true };
 }
 
-/** What a dead letter reports: the end, and the attempts before it. */
+/** The entry of a dead letter: the end of a delivery, and the attempts before it. */
 interface DeadLetterEntry extends DeadEntry {
   readonly history?: AttemptHistory | undefined;
 }
@@ -88,7 +88,7 @@ function attemptOf(entry: AttemptEntry): LoggedAttempt {
   };
 }
 
-/** The delivery that this entry alone describes. */
+/** Returns the delivery as this one entry describes it. */
 function deliveryOf(entry: DeliveryEntry): Delivery {
   const { deliveryId, tenantId, ref, eventId, eventType, cycle, at } = entry;
   return {
@@ -110,37 +110,40 @@ function deliveryOf(entry: DeliveryEntry): Delivery {
 const BY_RANK: readonly DeliveryStatus[] = ['pending', 'cancelled', 'dead', 'delivered'];
 
 /**
- * Which of two states holds: that of the latest cycle; then delivered, dead, cancelled; then the latest attempt and
- * time.
+ * Which of two states wins: the one of the latest cycle; then delivered over dead over cancelled over pending; then the
+ * one of the latest attempt; then the latest.
  */
-const byFinality = inTurn<DeliveryState>(
-  by(({ cycle }) => cycle),
-  by(({ status }) => BY_RANK.indexOf(status)),
-  by(({ attempt }) => attempt),
-  by(({ at }) => at),
-  // At one time an attempt holds over a deferral.
-  by(({ deferred }) => (deferred ? 0 : 1)),
-  by(({ nextAt }) => nextAt ?? -1),
-  by(({ reason }) => reason ?? ''),
+const byFinality = chainOrders<DeliveryState>(
+  orderBy(({ cycle }) => cycle),
+  orderBy(({ status }) => BY_RANK.indexOf(status)),
+  orderBy(({ attempt }) => attempt),
+  orderBy(({ at }) => at),
+  // With equal times an attempt wins over a deferral.
+  orderBy(({ deferred }) => (deferred ? 0 : 1)),
+  orderBy(({ nextAt }) => nextAt ?? -1),
+  orderBy(({ reason }) => reason ?? ''),
 );
 
-/** Which of two histories holds: that of the latest cycle, then the longer one. Each is the beginning of the next. */
-const byCompleteness = inTurn<DeadHistory>(
-  by(({ cycle }) => cycle),
-  by(({ text }) => text.length),
-  by(({ text }) => text),
+/**
+ * Which of two histories wins: the one of the latest cycle, then the longer one. Within a cycle the longer history
+ * begins with the shorter one.
+ */
+const byCompleteness = chainOrders<DeadHistory>(
+  orderBy(({ cycle }) => cycle),
+  orderBy(({ text }) => text.length),
+  orderBy(({ text }) => text),
 );
 
-function laterHistory(left?: DeadHistory, right?: DeadHistory): DeadHistory | undefined {
+function winningHistory(left?: DeadHistory, right?: DeadHistory): DeadHistory | undefined {
   if (!left || !right) return left ?? right;
   return greater(byCompleteness, left, right);
 }
 
 /** Merges two parts of one delivery. */
 function join(left: Delivery, right: Delivery): Delivery {
-  const history = laterHistory(left.history, right.history);
+  const history = winningHistory(left.history, right.history);
   return {
-    // The delivery's id is made of tenant, ref and event id, so these are equal in both.
+    // The delivery id is derived from tenant, ref and event id, so these fields are equal in both.
     ...left,
     eventType: left.eventType <= right.eventType ? left.eventType : right.eventType,
     createdAt: Math.min(left.createdAt, right.createdAt),
@@ -152,8 +155,8 @@ function join(left: Delivery, right: Delivery): Delivery {
 }
 
 /**
- * Merges entries into a delivery. The order, repetition and grouping of entries do not matter, because
- * `webhooks.attempts` has no order and a crash repeats. Throws when there is nothing to merge.
+ * Merges entries into a delivery. The result is the same for any order, repetition and grouping of the entries.
+ * `webhooks.attempts` has no order, and a crash repeats entries. Throws when there is neither a delivery nor an entry.
  */
 export function mergeEntries(known: Delivery | undefined, entries: readonly DeliveryEntry[]): Delivery {
   const parts = entries.map(deliveryOf);

@@ -1,5 +1,5 @@
 import { AppError } from '@webhooks/http-api';
-import type { ApiRequest, OpenRequests, Operation } from '@webhooks/http-api';
+import type { ApiRequest, ConcurrencyLimiter, Operation } from '@webhooks/http-api';
 import type { DeliveryPage, DeliveryStore } from './delivery-store.js';
 import { cursorAfter, LIST_PARAMETERS, readListQuery } from './list-query.js';
 import { readOrCatchUp } from '../projection/catch-up.js';
@@ -10,10 +10,10 @@ import { viewDelivery, viewSummary } from './view-delivery.js';
 
 export interface DeliveryPorts {
   /** Limits the lists that the database runs at once. */
-  readonly lists: Pick<OpenRequests, 'run'>;
+  readonly lists: Pick<ConcurrencyLimiter, 'run'>;
   /** Opens the store for one request. */
   readonly storeFor: () => DeliveryStore;
-  /** Waits until the attempts that are on the topic now are projected; `withEvents`: the events too. */
+  /** Waits until all attempts that are on the topic now are projected. `withEvents`: waits for the events, too. */
   readonly catchUp: (withEvents: boolean) => Promise<CatchUpResult>;
 }
 
@@ -27,7 +27,7 @@ async function list({ identity, query }: ApiRequest, ports: DeliveryPorts) {
   const namesEvents = namesPayment || filter.eventId !== undefined;
   const read = async (): Promise<DeliveryPage | undefined> => {
     const page = await ports.lists.run(identity, () => store.page(identity.tenantId, filter, request));
-    // An empty page of known events may be filled by records that are not projected yet.
+    // Records that are not projected yet may fill an empty page of a known event.
     return namesEvents && page.rows.length === 0 ? undefined : page;
   };
   const page = await readOrCatchUp({ read, catchUp: () => ports.catchUp(namesPayment) });
@@ -41,7 +41,7 @@ async function list({ identity, query }: ApiRequest, ports: DeliveryPorts) {
 
 export type DeliveryList = Awaited<ReturnType<typeof list>>;
 
-/** Finds a delivery of this tenant. Throws 404 when there is none, and 503 when that is not known yet. */
+/** Finds a delivery of this tenant. Throws 404 when there is none, and 503 when the projection is late. */
 export async function findDelivery(
   tenantId: string,
   deliveryId: string,

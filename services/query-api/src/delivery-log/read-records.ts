@@ -12,7 +12,7 @@ import {
 import type { AttemptLogEntry, DeliveryTask, FanOutEntry } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
 import type { DeliveryEntry } from './merge-entries.js';
-import type { PassedOver } from '../projection/projection.js';
+import type { OnSkipped } from '../projection/projection.js';
 
 /** The notification of a dead letter. */
 export type DeadNotification = Pick<DeliveryTask, 'tenantId' | 'eventId' | 'origin' | 'body'>;
@@ -26,22 +26,22 @@ interface ReadRecords {
 const REF = new RegExp(PATTERNS.ref, 'u');
 
 /** A delivery id is derived from tenant, ref and event. An entry whose id does not match is damaged. */
-const isItself = ({ deliveryId, tenantId, ref, eventId }: AttemptLogEntry): boolean =>
+const hasDerivedId = ({ deliveryId, tenantId, ref, eventId }: AttemptLogEntry): boolean =>
   REF.test(ref) && isTenantId(tenantId) && deliveryIdOf(tenantId, ref, eventId) === deliveryId;
 
-function addPack(read: ReadRecords, record: KafkaRecord, value: Buffer, passedOver: PassedOver): void {
+function addPack(read: ReadRecords, record: KafkaRecord, value: Buffer, onSkipped: OnSkipped): void {
   const parsed = parseAttemptPack(value);
-  if (!parsed.ok) return passedOver(record, parsed.reason);
+  if (!parsed.ok) return onSkipped(record, parsed.reason);
   const { records } = parsed;
-  const entries = records.filter(isItself);
-  if (parsed.damaged > 0 || entries.length < records.length) passedOver(record, 'damaged-entry');
+  const entries = records.filter(hasDerivedId);
+  if (parsed.damaged > 0 || entries.length < records.length) onSkipped(record, 'damaged-entry');
   read.entries.push(...entries);
   read.fanOuts.push(...parsed.fanOuts);
 }
 
 const WORD = /^[\x21-\x7e]{1,256}$/;
 
-/** The end that a dead letter reports. The broker's time stands in for a damaged `dead-at`. */
+/** Returns the entry of a dead letter. The broker's time replaces a damaged `dead-at`. */
 function endOf(task: DeliveryTask, { headers, timestamp }: KafkaRecord): DeliveryEntry {
   const reason = headerText(headers, 'dead-reason') ?? '';
   const at = headerNumber(headers, 'dead-at') ?? timestamp;
@@ -54,25 +54,25 @@ function endOf(task: DeliveryTask, { headers, timestamp }: KafkaRecord): Deliver
   };
 }
 
-function addDeadLetter(read: ReadRecords, record: KafkaRecord, passedOver: PassedOver): void {
+function addDeadLetter(read: ReadRecords, record: KafkaRecord, onSkipped: OnSkipped): void {
   const parsed = parseDeliveryTask(record.headers, record.value);
   const end = parsed.ok ? endOf(parsed.task, record) : undefined;
-  // The topic also has records that the worker could not read; operators look at those.
-  if (!parsed.ok || !end || !isItself(end)) return passedOver(record, 'damaged-dead-letter');
+  // The topic also contains records that the worker could not read. Operators inspect those.
+  if (!parsed.ok || !end || !hasDerivedId(end)) return onSkipped(record, 'damaged-dead-letter');
   const { tenantId, eventId, origin, body } = parsed.task;
   read.entries.push(end);
   read.notifications.push({ tenantId, eventId, origin, body });
 }
 
-/** Reads records of `webhooks.attempts` and `webhooks.dead-letters`. Never throws: what cannot be read is reported. */
-export function readRecords(records: readonly KafkaRecord[], passedOver: PassedOver): ReadRecords {
+/** Reads records of `webhooks.attempts` and `webhooks.dead-letters`. Never throws: reports unreadable records. */
+export function readRecords(records: readonly KafkaRecord[], onSkipped: OnSkipped): ReadRecords {
   const read: ReadRecords = { entries: [], notifications: [], fanOuts: [] };
   for (const record of records) {
     const { undecodable, value, topic } = record;
-    if (value === null) passedOver(record, 'null-value');
-    else if (undecodable !== undefined) passedOver(record, 'undecodable');
-    else if (topic === TOPICS.deadLetters) addDeadLetter(read, record, passedOver);
-    else addPack(read, record, value, passedOver);
+    if (value === null) onSkipped(record, 'null-value');
+    else if (undecodable !== undefined) onSkipped(record, 'undecodable');
+    else if (topic === TOPICS.deadLetters) addDeadLetter(read, record, onSkipped);
+    else addPack(read, record, value, onSkipped);
   }
   return read;
 }

@@ -5,7 +5,7 @@ import { omitUndefined } from '../omit-undefined.js';
 
 const timeOf = (ms: number): string => new Date(ms).toISOString();
 
-/** A delivery as a list shows it. `attempts` may hold the last one only. */
+/** A delivery as a list shows it. `attempts` may contain only the last attempt. */
 export function viewSummary(delivery: Delivery) {
   const { deliveryId, ref, eventId, eventType, state, createdAt, updatedAt } = delivery;
   const last = attemptsOf(delivery).at(-1);
@@ -40,7 +40,7 @@ function viewAttempt({ attempt, cycle, at, durationMs, result, ...rest }: Logged
   };
 }
 
-/** With its attempts, the oldest first. */
+/** A delivery with all its attempts, the oldest first. */
 export const viewDelivery = (delivery: Delivery) => ({
   ...viewSummary(delivery),
   attempts: attemptsOf(delivery).map(viewAttempt),

@@ -10,36 +10,40 @@ import { countPacks, findBuckets } from './count-attempts.js';
 import type { ReadPack } from './count-attempts.js';
 import { DAY_MS, viewHealth } from './view-health.js';
 import { omitUndefined } from '../omit-undefined.js';
-import type { PassedOver, Projection } from '../projection/projection.js';
+import type { OnSkipped, Projection } from '../projection/projection.js';
 
 export interface HealthOptions {
   readonly database: Database;
   readonly configurations: Pick<Configurations, 'current'>;
-  readonly passedOver: PassedOver;
+  readonly onSkipped: OnSkipped;
 }
 
 const OLDEST = { order: 'oldest-first', limit: 1 } as const;
 /**
- * From the start of one batch to that of the next. An endpoint costs one write in this time, at any rate of attempts.
+ * Time from the start of one batch to the start of the next. Each endpoint needs one write in this time, at any rate of
+ * attempts.
  */
 const INTERVAL_MS = 500;
 
 /** Form of a pack's id. Other keys identify no pack. */
 const PACK_ID = /^[0-9a-f]{8}-\d+$/;
 
-/** Leaves out entries dated more than a day ahead: no window counts them, and no database keeps every year. */
-function readPack(record: KafkaRecord, passedOver: PassedOver): ReadPack | undefined {
+/**
+ * Leaves out entries that are dated more than a day ahead: no window counts them, and not every database accepts
+ * every year.
+ */
+function readPack(record: KafkaRecord, onSkipped: OnSkipped): ReadPack | undefined {
   const { partition, offset, key, value } = record;
   const parsed = value === null ? undefined : parseAttemptPack(value);
   if (parsed?.ok !== true) return undefined;
   const { records } = parsed;
   const entries = records.filter(({ at }) => at < Date.now() + DAY_MS);
-  if (entries.length < records.length) passedOver(record, 'dated-ahead');
+  if (entries.length < records.length) onSkipped(record, 'dated-ahead');
   return { partition, offset, id: PACK_ID.exec(String(key))?.[0], entries };
 }
 
-/** Health of the endpoints, counted from their attempts. */
-export function composeHealth({ database, configurations, passedOver }: HealthOptions) {
+/** Composes the projection and the query about the health of endpoints, counted from their attempts. */
+export function composeHealth({ database, configurations, onSkipped }: HealthOptions) {
   const health = async (tenantId: string, ref: string) => {
     const configuration = await configurations.current(tenantId, ref);
     const [now, pending] = [Date.now(), { ref, status: 'pending' } as const];
@@ -73,7 +77,7 @@ export function composeHealth({ database, configurations, passedOver }: HealthOp
       apply: (records) =>
         countPacks(
           database.writing(),
-          records.flatMap((record) => readPack(record, passedOver) ?? []),
+          records.flatMap((record) => readPack(record, onSkipped) ?? []),
         ),
     } satisfies Projection,
     operations,

@@ -8,11 +8,11 @@ import { DAY_MS } from './view-health.js';
 
 /** A bucket as a document of the collection `endpointHealth`. */
 export interface HealthRow extends HealthBucket {
-  /** `tenantId/ref/startAt` with 13 digits, so that the buckets of an endpoint lie side by side. */
+  /** `tenantId/ref/startAt`. `startAt` has 13 digits, so that the ids of an endpoint's buckets sort by time. */
   readonly _id: string;
-  /** By partition of the attempts: everything below this offset is counted. */
+  /** For each partition of `webhooks.attempts`, the offset below which everything is counted. */
   readonly offsets: Readonly<Record<string, number>>;
-  /** By partition, the ids of the last counted packs. A pack that was produced twice lies above the offset. */
+  /** For each partition, the ids of the last counted packs. The second copy of a pack has a higher offset. */
   readonly packs?: Readonly<Record<string, readonly string[]>>;
   readonly version: number;
   readonly expiresAt: Date;
@@ -33,30 +33,30 @@ export const healthId = (tenantId: string, ref: string, startAt: number): string
 export interface ReadPack {
   readonly partition: number;
   readonly offset: number;
-  /** The same for a pack that was produced again after a lost response; undefined when the key has no id. */
+  /** Equal for both copies of a pack that was produced again after a lost response; undefined: the key has no id. */
   readonly id: string | undefined;
   readonly entries: readonly AttemptLogEntry[];
 }
 
-/** An entry with the place of its record. */
+/** An entry with the position of its record. */
 interface Placed extends Omit<ReadPack, 'entries'> {
   readonly entry: AttemptLogEntry;
 }
 
-/** Keeps the later record of a pack that was produced twice. */
-const once = (packs: readonly ReadPack[]): Iterable<ReadPack> =>
+/** Of a pack that was produced twice, returns only the later record. */
+const distinct = (packs: readonly ReadPack[]): Iterable<ReadPack> =>
   new Map(packs.map((pack) => [pack.id ?? `${pack.partition}/${pack.offset}`, pack])).values();
 
-/** Groups the entries by the document that counts them, in reading order. */
+/** Groups the entries by the id of the document that counts them, in the order of reading. */
 const byBucket = (packs: readonly ReadPack[]): ReadonlyMap<string, readonly Placed[]> =>
   Map.groupBy(
-    [...once(packs)].flatMap(({ entries, ...place }) => entries.map((entry) => ({ ...place, entry }))),
+    [...distinct(packs)].flatMap(({ entries, ...place }) => entries.map((entry) => ({ ...place, entry }))),
     ({ entry }) => healthId(entry.tenantId, entry.ref, bucketStartOf(entry.at)),
   );
 
 /**
- * Pack ids that a document keeps for a partition: one second of four workers at full load, 5 KB in all. A worker
- * whose acknowledgement was lost sends the same batch first, so only packs of other workers come in between.
+ * Pack ids that a document stores for a partition: one second of four workers at full load, 5 KB in all. A worker
+ * whose acknowledgement was lost sends the same batch first. So only packs of other workers lie between the two copies.
  */
 const MAX_PACKS = 16;
 const withPack = (pack: string, known: readonly string[] = []): readonly string[] =>
@@ -73,7 +73,7 @@ const startOf = (id: string, { entry }: Placed): HealthRow => {
   };
 };
 
-/** Counts what a document does not have yet; undefined when it has all. */
+/** Returns the document with the entries that it has not counted yet; undefined when it has counted all. */
 function count(known: HealthRow | undefined, placed: readonly Placed[], id: string): HealthRow | undefined {
   const [first] = placed;
   if (!first) return undefined;
@@ -97,7 +97,7 @@ function count(known: HealthRow | undefined, placed: readonly Placed[], id: stri
 
 type RunHealthQuery = RunQuery<{ readonly endpointHealth: HealthModel }>;
 
-/** Counts attempts. What is counted already is skipped, so a call may be repeated. */
+/** Counts attempts. Idempotent: entries that are already counted are skipped. */
 export const countPacks = (runQuery: RunHealthQuery, packs: readonly ReadPack[]): Promise<void> =>
   upsertMerged(
     (statement) => runQuery(({ endpointHealth }) => statement(endpointHealth.collection)),
@@ -105,10 +105,10 @@ export const countPacks = (runQuery: RunHealthQuery, packs: readonly ReadPack[])
     count,
   );
 
-/** Fields that only counting needs: most of a document. */
+/** Excludes the fields that only counting needs: most of a document. */
 const WITHOUT_BOOKKEEPING = '-packs -offsets -version -expiresAt';
 
-/** The buckets of an endpoint's last day, the oldest first: at most 144 documents, by the collection's own index. */
+/** Returns the buckets of an endpoint's last day, the oldest first: at most 144 documents, by the index of `_id`. */
 export async function findBuckets(
   runQuery: RunHealthQuery,
   { tenantId, ref, now }: { readonly tenantId: string; readonly ref: string; readonly now: number },

@@ -7,24 +7,24 @@ export interface FailureCount {
   readonly lastAt: number;
 }
 
-/** The attempts at one endpoint that began within ten minutes. Times are Unix milliseconds. */
+/** Counts of the attempts at one endpoint that started within ten minutes. Times are Unix milliseconds. */
 export interface HealthBucket {
   readonly tenantId: string;
   readonly ref: string;
   readonly startAt: number;
   readonly succeeded: number;
   readonly failed: number;
-  /** Failures by status, or by class and code. Those beyond `MAX_CLASSES` count as `OTHER`. */
+  /** Failures by status, or by class and code. Beyond `MAX_CLASSES` names, further names count as `OTHER`. */
   readonly failures: Readonly<Record<string, FailureCount>>;
   /** Attempts by the bin of their duration; see `binOf`. */
   readonly durations: Readonly<Record<string, number>>;
   readonly lastSuccessAt?: number;
   readonly lastFailureAt?: number;
-  /** The failures after the last success of this bucket, and the time of the first of them; null without any. */
+  /** Count and first time of the failures since the last success of this bucket; null when there are none. */
   readonly failing: { readonly since: number; readonly count: number } | null;
-  /** The latest time until which work was deferred. */
+  /** The latest time until which a delivery was deferred. */
   readonly deferredUntil?: number;
-  /** When work was last deferred by our own fault. */
+  /** When a delivery was last deferred because of a fault of the worker. */
   readonly faultAt?: number;
 }
 
@@ -79,7 +79,7 @@ function addSuccess(bucket: HealthBucket, { at }: Attempt): HealthBucket {
   };
 }
 
-/** Names a member in the database, so it holds no `.` and no `$`. */
+/** Returns the name of a failure. It names a member in the database, so it contains no `.` and no `$`. */
 function kindOf({ status, error, code }: Attempt): string {
   if (status !== undefined) return String(status);
   const name = cleanWord(error ?? OTHER);

@@ -5,14 +5,15 @@ import { BUCKET_MS, MAX_CLASSES, bucketStartOf, endOfBin } from './health-bucket
 import type { FailureCount, HealthBucket } from './health-bucket.js';
 
 /**
- * `disabled`: nothing is sent, whatever earlier attempts showed. `idle`: no attempt within a day. `deferred`:
- * deliveries wait by our own fault. `paused`: it fails, and the next attempts wait until `until`.
+ * `disabled`: nothing is sent, whatever the results of earlier attempts. `idle`: no attempt within a day. `deferred`:
+ * deliveries wait because of a fault of the worker. `failing`: the last attempts failed. `paused`: as `failing`, and the
+ * next attempts wait until `until`.
  */
 type State = 'disabled' | 'idle' | 'healthy' | 'deferred' | 'failing' | 'paused';
 
 export const HOUR_MS = 6 * BUCKET_MS;
 export const DAY_MS = 24 * HOUR_MS;
-/** As the worker's alert: enough time to issue a certificate. */
+/** The same as in the worker's alert: enough time to issue a certificate. */
 const WARNING_MS = 30 * DAY_MS;
 /** Failures in a row from which an endpoint counts as failing. */
 const FAILING_AFTER = 3;
@@ -45,7 +46,7 @@ function viewWindow(buckets: readonly HealthBucket[], from: number) {
 const latest = (times: readonly (number | undefined)[]): number =>
   Math.max(0, ...times.map((time) => time ?? 0));
 
-/** The failures after the last success of all buckets. */
+/** Counts the failures after the last success of all buckets. */
 function failingOf(buckets: readonly HealthBucket[], lastSuccessAt: number) {
   const behind = buckets.flatMap(({ failing }) =>
     failing && failing.since > lastSuccessAt ? [failing] : [],
@@ -56,7 +57,7 @@ function failingOf(buckets: readonly HealthBucket[], lastSuccessAt: number) {
   };
 }
 
-/** A disabled endpoint neither fails nor waits. */
+/** Returns the state of an endpoint, with the times of the last success and failure. */
 function stateOf(buckets: readonly HealthBucket[], enabled: boolean, now: number) {
   const lastSuccess = latest(buckets.map(({ lastSuccessAt }) => lastSuccessAt));
   const lastFailure = latest(buckets.map(({ lastFailureAt }) => lastFailureAt));
@@ -83,7 +84,7 @@ function stateOf(buckets: readonly HealthBucket[], enabled: boolean, now: number
     : view('failing', { failingSince });
 }
 
-/** `kindOf` made its name. */
+/** Shows a failure by its name, which `kindOf` made: a status, or a class and a code. */
 function viewFailure(name: string, { count, lastAt }: FailureCount) {
   const [kind = '', ...rest] = name.split('/');
   const code = rest.length === 0 ? undefined : rest.join('/');
@@ -91,7 +92,7 @@ function viewFailure(name: string, { count, lastAt }: FailureCount) {
   return { class: kind, ...omitUndefined({ code, cause }), count, lastAt: timeOf(lastAt) };
 }
 
-/** The latest first. */
+/** Returns the failures of all buckets, the latest first, at most `MAX_CLASSES`. */
 function failuresOf(buckets: readonly HealthBucket[]) {
   const all = new Map<string, FailureCount>();
   for (const [name, { count, lastAt }] of buckets.flatMap(({ failures }) => Object.entries(failures))) {

@@ -5,7 +5,7 @@ import type { ApiReply, Operation } from '@webhooks/http-api';
 import { REQUEST_MS } from '@webhooks/mongodb';
 import type { Database } from '../database.js';
 import { LIST_PARAMETERS } from '../delivery-log/list-query.js';
-import { keepEvents, keyOf } from './event-store.js';
+import { storeEvents, keyOf } from './event-store.js';
 import type { EventRow } from './event-store.js';
 import { findByKeyOf, findOfCharge, mergeRows } from './find-events.js';
 import type { FindByKey } from './find-events.js';
@@ -20,10 +20,11 @@ import { cursorKeyringOf } from '../projection/generation.js';
 import { readTxId } from '../request-parameters.js';
 
 export interface TransactionPorts {
-  /** The response body as JSON; undefined when no event reports the Pix or the charge. */
+  /** Returns the response body as JSON; undefined when no event reports the Pix. */
   readonly readTransaction: (tenantId: string, endToEndId: string) => Promise<Buffer | undefined>;
+  /** Returns the response body as JSON; undefined when no event reports the charge. */
   readonly readCharge: (tenantId: string, txId: string) => Promise<Buffer | undefined>;
-  /** Waits until what is on the topic now is projected. */
+  /** Waits until all events that are on the topic now are projected. */
   readonly waitForEvents: () => Promise<CatchUpResult>;
 }
 
@@ -66,45 +67,47 @@ export function createTransactionOperations(ports: TransactionPorts): readonly O
   ];
 }
 
-interface TransactionOptions extends Pick<PullPorts, 'keptMs' | 'waiting'> {
+interface TransactionOptions extends Pick<PullPorts, 'retentionMs' | 'waiting'> {
   readonly database: Database;
   /**
-   * How the projection of events is waited for. Undefined while it does not run: then nothing is known to be absent.
+   * Returns the catch-up of the projection `events`. Undefined while it is not running; then a miss proves nothing.
    */
   readonly catchUp: () => CatchUp | undefined;
 }
 
-/** Bytes of one batch: about 200 events. A query waits behind its statement, 0.04 s in the slowest database. */
+/**
+ * Bytes of one batch: about 200 events. A query may wait for the write of one batch: 0.04 s in the slowest database.
+ */
 const MAX_BYTES = 64 * 1_024;
 /**
- * A query waits up to 2 s for the projection, then for the running lookup, then for its own. So it fails within 5 s
- * when the database is away.
+ * A query waits up to 2 s for the projection, then for the running lookup, then for its own lookup. So it fails within
+ * 5 s when the database is unreachable.
  */
 const STATEMENT_MS = 1_400;
 
 function composePull({ database, catchUp, ...rest }: TransactionOptions): Operation {
-  const unread = (cause?: unknown): never => {
-    throw new AppError('unavailable', 'the events are not read now; try again', { cause });
+  const failUnavailable = (cause?: unknown): never => {
+    throw new AppError('unavailable', 'events are not being consumed at the moment; try again', { cause });
   };
   let known: Keyring | undefined;
   return createPullOperation({
     ...rest,
     keyring: async () => (known ??= await cursorKeyringOf(database.within(REQUEST_MS))),
     projected: async () => {
-      const events = catchUp() ?? unread();
+      const events = catchUp() ?? failUnavailable();
       const at = Date.now();
       const ends = await database.within(REQUEST_MS)(() => events.positions.offsets());
       return { at, ends, pages: new Map() };
     },
     readPage: (...page) => readPage(database.within(REQUEST_MS), ...page),
-    ends: () => (catchUp() ?? unread()).endsFromNow().catch(unread),
-    generation: () => catchUp()?.positions.generation() ?? unread(),
+    ends: () => (catchUp() ?? failUnavailable()).endsFromNow().catch(failUnavailable),
+    generation: () => catchUp()?.positions.generation() ?? failUnavailable(),
   });
 }
 
 /**
- * Renders a response body. Requests that share a lookup get one array of events, and so one body: a view costs up to
- * 9 ms.
+ * Returns a function that renders a response body. Requests that share a lookup get the same array of events, and so
+ * the same body: rendering takes up to 9 ms.
  */
 function renderOnce(
   find: FindByKey,
@@ -120,7 +123,7 @@ function renderOnce(
   };
 }
 
-/** The payments: what their events report, kept and queried. */
+/** Composes the projection of events and the queries about payments. */
 export function composePayments(options: TransactionOptions) {
   const { database, catchUp } = options;
   const within = () => database.within(STATEMENT_MS);
@@ -131,7 +134,7 @@ export function composePayments(options: TransactionOptions) {
       topics: [TOPICS.events],
       maxBytes: MAX_BYTES,
       publishesPositions: true,
-      apply: (records) => keepEvents(database.writing(), records),
+      apply: (records) => storeEvents(database.writing(), records),
     } satisfies Projection,
     operations: [
       ...createTransactionOperations({

@@ -25,39 +25,41 @@ export interface EventRow {
   readonly pix: string;
   /** `tenantId/txId`. */
   readonly charge?: string;
-  /** The exact bytes that every attempt sends; they hold the whole event. */
+  /** The exact bytes that every attempt sends. They contain the whole event. */
   readonly body: mongo.Binary;
-  /** When the event was appended, or its last dead letter was read. */
+  /** When the event was appended, or its last dead letter was read. The retention counts from it. */
   readonly heardAt: Date;
-  /** When it was appended; absent for a test notification. */
+  /** When the event was appended to `payments.events`; absent for a test event. */
   readonly appendedAt?: Date;
-  /** Its place on `payments.events`; absent for a test notification. */
+  /** Partition and offset on `payments.events`; absent for a test event. */
   readonly partition?: number;
   readonly offset?: number;
-  /** Made for a test notification: nothing was paid. */
+  /** True for the event of a test notification: nothing was paid. */
   readonly test?: true;
 }
 
 type EventModel = Model<EventRow>;
 
-/** Joins a tenant and an id. No tenant id holds a `/`. */
+/** Joins a tenant and an id. No tenant id contains a `/`. */
 export const keyOf = (tenantId: string, id: string): string => `${tenantId}/${id}`;
+/** Returns the id of a key that `keyOf` made. */
 export const idOf = (key: string): string => key.slice(key.indexOf('/') + 1);
 
-/** `keptMs`: undefined keeps events for ever. */
-export function eventModelOn(connection: Connection, keptMs: number | undefined): EventModel {
+/** `retentionMs`: how long events are stored; undefined: for ever. */
+export function eventModelOn(connection: Connection, retentionMs: number | undefined): EventModel {
   const schema = documentSchema<EventRow>();
-  // Looked up for all tenants by one statement; see find-events.ts.
+  // For look-ups of several tenants by one statement; see find-events.ts.
   schema.index({ pix: 1 });
   schema.index({ charge: 1 });
-  // What a webhook missed; see job-pages.ts.
+  // For the events that a webhook missed; see job-pages.ts.
   schema.index({ tenantId: 1, eventType: 1, appendedAt: 1, _id: 1 });
-  // Pulled pages read in the order of the topic, one partition after the other.
+  // For pulled pages, which read in the order of the topic, one partition after the other.
   schema.index({ tenantId: 1, partition: 1, offset: 1 });
-  if (keptMs !== undefined) schema.index({ heardAt: 1 }, expiring(keptMs));
+  if (retentionMs !== undefined) schema.index({ heardAt: 1 }, expiring(retentionMs));
   return connection.model<EventRow>('Event', schema, 'events');
 }
 
+/** Returns the document of an event. `body`: the notification; default: rendered from the event. */
 export function toRow(
   event: PaymentEvent,
   rest: Pick<EventRow, 'heardAt' | 'appendedAt' | 'partition' | 'offset' | 'test'>,
@@ -70,7 +72,7 @@ export function toRow(
   return { ...keys, tenantId, eventType, body: new mongo.Binary(body), ...rest };
 }
 
-/** Reads the event from its bytes, which were checked before they were written. */
+/** Reads the event of a document. Its bytes were checked before they were written. */
 export const readRow = ({ tenantId, body, test }: EventRow): KnownEvent => ({
   event: { ...(JSON.parse(body.toString()) as PaymentEvent), tenantId },
   isTest: test === true,
@@ -79,8 +81,8 @@ export const readRow = ({ tenantId, body, test }: EventRow): KnownEvent => ({
 export type RunEventQuery = RunQuery<{ readonly events: EventModel }>;
 
 /**
- * When a record was appended, at the latest now, and the time from which retention counts. The latter is at most a
- * few days old, because a foreign producer may write any time.
+ * Returns when a record was appended, at the latest now, and the time from which its retention counts. That time is at
+ * most seven days old, because a producer may send any timestamp.
  */
 function timesOf(timestamp: number) {
   const now = Date.now();
@@ -91,7 +93,7 @@ function timesOf(timestamp: number) {
   };
 }
 
-/** The document of a record; undefined when it cannot be read. The delivery worker rejects such records. */
+/** Returns the document of a record; undefined when it cannot be read. The delivery worker rejects such records. */
 function rowOf({ value, undecodable, timestamp, partition, offset }: KafkaRecord): EventRow | undefined {
   if (undecodable !== undefined) return undefined;
   const read = readEvent(value);
@@ -99,15 +101,15 @@ function rowOf({ value, undecodable, timestamp, partition, offset }: KafkaRecord
   return toRow(read.event, { ...timesOf(timestamp), partition, offset });
 }
 
-/** Inserts rows and returns those whose event id exists. */
+/** Inserts rows. Returns the rows whose event id already exists. */
 const insert = (runQuery: RunEventQuery, rows: readonly EventRow[]): Promise<readonly EventRow[]> =>
   runQuery(({ events }) => writeRows(events.collection, rows));
 
 /**
- * Keeps the events of records of `payments.events`, by one statement. The first document of an event id stays, so
- * repetition changes nothing. When a dead letter was read first, the event's time and place are added.
+ * Stores the events of records of `payments.events`. Idempotent: the first document of an event id stays. When its dead
+ * letter was read first, the time and the position of the event are added.
  */
-export async function keepEvents(runQuery: RunEventQuery, records: readonly KafkaRecord[]): Promise<void> {
+export async function storeEvents(runQuery: RunEventQuery, records: readonly KafkaRecord[]): Promise<void> {
   const rows = records.map(rowOf).filter((row) => row !== undefined);
   const missing = (await insert(runQuery, rows)).flatMap(({ _id, partition, offset, appendedAt }) => [
     { updateOne: { filter: { _id, offset: { $exists: false } }, update: { $set: { partition, offset } } } },
@@ -116,12 +118,12 @@ export async function keepEvents(runQuery: RunEventQuery, records: readonly Kafk
   if (missing.length > 0) await runQuery(({ events }) => events.bulkWrite(missing, { ordered: false }));
 }
 
-/** Keeps the event of a test notification, marked `test: true`. */
-export async function keepTestEvent(runQuery: RunEventQuery, event: PaymentEvent): Promise<void> {
+/** Stores the event of a test notification, marked `test: true`. */
+export async function storeTestEvent(runQuery: RunEventQuery, event: PaymentEvent): Promise<void> {
   await insert(runQuery, [toRow(event, { heardAt: new Date(), test: true })]);
 }
 
-/** The place of the event, which only the task has. A test event has none. */
+/** Returns the position of a task's event on `payments.events`; `test` for a test event, which has none. */
 function placeOf({
   eventId,
   origin: { topic, partition, offset },
@@ -131,33 +133,32 @@ function placeOf({
 }
 
 /**
- * Keeps the event of a dead letter, with a retention that begins now. An existing document stays, and its retention
- * begins anew. The event's own record may be read later, so the document is whole. Bytes that hold no event are
- * ignored.
+ * Stores the event of a dead letter. Its retention counts from now, also for a document that exists and otherwise
+ * stays. The record of the event may be read later, so the document is complete. A body that is no event is ignored.
  */
-export async function keepDeadLetter(
+export async function storeDeadLetter(
   runQuery: RunEventQuery,
   task: Pick<DeliveryTask, 'tenantId' | 'eventId' | 'origin' | 'body'>,
 ): Promise<void> {
   const read = readNotification(task.tenantId, task.body);
   if (!read.ok || read.event.id !== task.eventId) return;
   const rest = { heardAt: new Date(), ...placeOf(task) };
-  const { _id, heardAt, ...kept } = toRow(read.event, rest, task.body);
-  const update = { $setOnInsert: kept, $max: { heardAt } };
+  const { _id, heardAt, ...row } = toRow(read.event, rest, task.body);
+  const update = { $setOnInsert: row, $max: { heardAt } };
   await runQuery(({ events }) => events.updateOne({ _id }, update, { upsert: true }).exec());
 }
 
-/** The exact bytes of a tenant's events by event id, as far as they are kept. At most a few hundred at once. */
+/** Returns the notifications of a tenant by event id. Left out: unknown events, and those older than `retentionMs`. */
 export async function findBodies(
   runQuery: RunEventQuery,
   tenantId: string,
   eventIds: readonly string[],
-  keptMs: number,
+  retentionMs: number,
 ): Promise<ReadonlyMap<string, Buffer>> {
   const ids = new Map(eventIds.map((eventId) => [keyOf(tenantId, eventId), eventId]));
   const rows = await runQuery(({ events }) =>
     events
-      .find({ _id: { $in: [...ids.keys()] }, heardAt: { $gt: new Date(Date.now() - keptMs) } })
+      .find({ _id: { $in: [...ids.keys()] }, heardAt: { $gt: new Date(Date.now() - retentionMs) } })
       .lean<EventRow[]>()
       .exec(),
   );

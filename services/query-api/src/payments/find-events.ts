@@ -7,16 +7,16 @@ import type { RunEventQuery, EventRow } from './event-store.js';
 import { mergeEvents } from './merge-events.js';
 import type { Transaction } from './merge-events.js';
 
-/** Events of one response, at most: 0.7 MB. */
+/** Most events of one response: 0.7 MB. */
 export const MAX_EVENTS = 1_000;
-/** Keys of one statement: 0.04 s of the embedded database, which needs 2.7 s for 1,000. */
+/** Most keys of one statement. The embedded database needs 0.04 s for 100, and 2.7 s for 1,000. */
 const MAX_KEYS = 100;
-const TOO_MANY = `is that of more than ${MAX_EVENTS} events: ask by eventId alone`;
+const TOO_MANY = `matches more than ${MAX_EVENTS} events: filter by eventId alone`;
 
-/** Finds events by these keys, at most one more than a response holds. */
+/** Finds events by these keys, at most `MAX_EVENTS + 1`. */
 export type FindByKey = (keys: readonly string[]) => Promise<readonly EventRow[]>;
 
-/** Finds events, at most one more than a response holds. */
+/** Finds events, at most `MAX_EVENTS + 1`. */
 const findEvents = (runQuery: RunEventQuery, filter: object): Promise<readonly EventRow[]> =>
   runQuery(({ events }) =>
     events
@@ -29,15 +29,15 @@ const findEvents = (runQuery: RunEventQuery, filter: object): Promise<readonly E
 /** Merges events into one transaction for each Pix. */
 export function mergeRows(rows: readonly EventRow[]): readonly Transaction[] {
   const byPix = Map.groupBy(rows.slice(0, MAX_EVENTS), ({ pix }) => pix);
-  const isCut = rows.length > MAX_EVENTS;
-  return [...byPix].map(([pix, some]) => mergeEvents(idOf(pix), some.map(readRow), isCut));
+  const truncated = rows.length > MAX_EVENTS;
+  return [...byPix].map(([pix, events]) => mergeEvents(idOf(pix), events.map(readRow), truncated));
 }
 
-/** All events of the Pix that events of a charge name, with the charge or without. */
+/** Finds all events of every Pix that the events of a charge name. Those events need not name the charge. */
 export async function findOfCharge(byPix: FindByKey, naming: readonly EventRow[]) {
   const keys = [...new Set(naming.map(({ pix }) => pix))];
   const rows: EventRow[] = [];
-  // The events of the charge are among them, so too many of those are too many here.
+  // These include the events of the charge, so more than `MAX_EVENTS` there are more than `MAX_EVENTS` here.
   for (let from = 0; from < keys.length && rows.length <= MAX_EVENTS; from += MAX_KEYS)
     rows.push(...(await byPix(keys.slice(from, from + MAX_KEYS))));
   return rows;
@@ -50,7 +50,8 @@ interface PaymentKeys {
 }
 
 /**
- * Ids of the events of payments. Throws 422 for more than 1,000, because which of them are the newest is not known.
+ * Finds the ids of the events of payments. Throws 422 for more than 1,000 events, because the statement does not find
+ * the newest ones first.
  */
 export async function findEventIds(
   runQuery: RunEventQuery,
@@ -72,18 +73,19 @@ export async function findEventIds(
 type KeyName = 'pix' | 'charge';
 /** Keys (`tenantId/id`) of one tenant. */
 type KeyRequest = readonly string[];
-/** Undefined: left to the next lookup. */
+/** The events of one request. Undefined: the request is left to the next lookup. */
 type Found = Promise<readonly EventRow[] | undefined>;
 
-/** The first request of a tenant, and as many others as fit into one statement. */
-function firstThatFit(requests: readonly KeyRequest[]): KeyRequest[] {
+/** Returns the first request of a tenant, and as many others as fit into one statement. */
+function takeFitting(requests: readonly KeyRequest[]): KeyRequest[] {
   let capacity = MAX_KEYS;
   return requests.filter((request, at) => (capacity -= request.length) >= 0 || at === 0);
 }
 
 /**
- * Finds the events of each request. Requests that do not fit into one statement are split by tenant. Of one tenant,
- * one statement is run, and the rest is left to the next lookup. A statement that fails fails all its requests.
+ * Finds the events of each request. Requests that do not fit into one statement are split by tenant. For one tenant,
+ * one statement is run, and the other requests are left to the next lookup. When a statement fails, all its requests
+ * fail.
  */
 async function findAll(requests: readonly KeyRequest[], name: KeyName, find: FindByKey): Promise<Found[]> {
   if (requests.length === 1) return requests.map(find);
@@ -94,7 +96,7 @@ async function findAll(requests: readonly KeyRequest[], name: KeyName, find: Fin
     return requests.map((request) => Promise.resolve(request.flatMap((key) => byKey.get(key) ?? [])));
   }
   const tenants = [...Map.groupBy(requests, ([key]) => key?.split('/')[0]).values()];
-  const chosen = rows ? requests.slice(0, 1) : firstThatFit(requests);
+  const chosen = rows ? requests.slice(0, 1) : takeFitting(requests);
   const parts = (tenants.length > 1 ? tenants : [chosen]).flatMap((part) => {
     const found = findAll(part, name, find);
     return part.map((request, at) => [request, found.then((all) => all[at])] as const);
@@ -110,7 +112,7 @@ interface Waiting extends PromiseWithResolvers<readonly EventRow[] | undefined> 
 /**
  * Finds events by Pix or by charge. One lookup runs at a time, and the next one serves all requests that arrived
  * meanwhile. A lookup runs at most one statement for each tenant, so a tenant with large requests delays no other.
- * `within` opens the database for one lookup. Throws 429 when a request of a tenant got no turn within 4 s.
+ * `within` opens the database for one lookup. Throws 429 when a request was not served within 4 s.
  */
 export function findByKeyOf(name: KeyName, within: () => RunEventQuery): FindByKey {
   const waiting = new Map<string, Waiting>();

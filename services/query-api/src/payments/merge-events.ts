@@ -1,27 +1,28 @@
 import type { PaymentEvent, UtcTime } from '@webhooks/contracts';
-import { by, inTurn } from '../order.js';
+import { orderBy, chainOrders } from '../order.js';
 
-/** The events that report a reversal, and those that report a payment. */
+/** An event that reports a reversal. */
 export type Reversal = Extract<PaymentEvent, { readonly eventType: 'PIX_REVERSAL' }>;
+/** An event that reports a payment. */
 export type Payment = Exclude<PaymentEvent, Reversal>;
 
-/** Text that sorts as the time does: without trailing zeros of the fraction. */
+/** A time as text that sorts by time: without trailing zeros of the fraction. */
 export const timeKey = (time: UtcTime): string => time.replace(/[.0]*Z$/, '');
 
 /** A payment without a status is settled. */
 const isFinal = ({ data }: PaymentEvent): boolean => !('status' in data && data.status === 'NAO_REALIZADO');
 
 /**
- * The order of a tenant's events; of two contradictory ones the greater holds. Final events win, then the later time,
- * then the greater id.
+ * The order of a tenant's events: of two that contradict, the greater wins. Final events win, then the later time, then
+ * the greater id.
  */
-export const compareEvents = inTurn<PaymentEvent>(
-  by((event) => Number(isFinal(event))),
-  by(({ occurredAt }) => timeKey(occurredAt)),
-  by(({ id }) => id),
+export const compareEvents = chainOrders<PaymentEvent>(
+  orderBy((event) => Number(isFinal(event))),
+  orderBy(({ occurredAt }) => timeKey(occurredAt)),
+  orderBy(({ id }) => id),
 );
 
-/** An event, and whether a test notification made it: then nothing was paid. */
+/** An event. `isTest`: it was made for a test notification, and nothing was paid. */
 export interface KnownEvent {
   readonly event: PaymentEvent;
   readonly isTest: boolean;
@@ -30,30 +31,30 @@ export interface KnownEvent {
 /** One Pix of one tenant. */
 export interface Transaction {
   readonly endToEndId: string;
-  /** The one that holds comes last; see `compareEvents`. */
+  /** The one that wins comes last; see `compareEvents`. */
   readonly payments: readonly Payment[];
   readonly reversals: readonly Reversal[];
-  /** There are more events than were read. */
+  /** True when there are more events than were read. */
   readonly truncated: boolean;
-  /** Only test notifications report it. The first real event replaces them. */
+  /** True while only test events report this Pix. The first real event replaces them. */
   readonly test: boolean;
 }
 
 const isReversal = (event: PaymentEvent): event is Reversal => event.eventType === 'PIX_REVERSAL';
 const isPayment = (event: PaymentEvent): event is Payment => !isReversal(event);
 
-/** Merges the events of one Pix, in any order. `isCut`: there are more of them. */
-export function mergeEvents(endToEndId: string, known: readonly KnownEvent[], isCut = false): Transaction {
+/** Merges the events of one Pix, in any order. `id`: its endToEndId. `truncated`: there are more of them. */
+export function mergeEvents(id: string, known: readonly KnownEvent[], truncated = false): Transaction {
   const test = known.every(({ isTest }) => isTest);
   const events = known
     .filter(({ isTest }) => isTest === test)
     .map(({ event }) => event)
     .sort(compareEvents);
   return {
-    endToEndId,
+    endToEndId: id,
     payments: events.filter(isPayment),
     reversals: events.filter(isReversal),
-    truncated: isCut,
+    truncated,
     test,
   };
 }

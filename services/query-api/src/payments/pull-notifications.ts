@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Keyring } from '@webhooks/contracts';
-import { AppError, createOpenRequests, readQuery, wholeNumber } from '@webhooks/http-api';
+import { AppError, createConcurrencyLimiter, readQuery, wholeNumber } from '@webhooks/http-api';
 import type { ApiReply, ApiRequest, Operation } from '@webhooks/http-api';
 import type { EndOffsets } from '@webhooks/kafka';
 import { shareNext } from '@webhooks/runtime';
@@ -10,24 +10,25 @@ import { CURSOR, formatCursor, openCursor, sealCursor } from './pull-page.js';
 import type { Projected, PullCursor, PullPage, PullRequest } from './pull-page.js';
 
 export interface PullPorts {
+  /** Returns the offsets that are projected now. */
   readonly projected: () => Promise<Projected>;
   readonly readPage: (request: PullRequest, cursor: PullCursor, projected: Projected) => Promise<PullPage>;
-  /** The ends of the topic, by a request that begins now. */
+  /** Returns the end offsets of the topic, by a request that begins now. */
   readonly ends: () => Promise<EndOffsets>;
-  /** The current rebuild generation; see `generationOf`. */
+  /** Returns the current rebuild generation; see `generationOf`. */
   readonly generation: () => string;
-  /** The keys that seal cursors, the same in all instances. */
+  /** Returns the keys that seal cursors, the same in all instances. */
   readonly keyring: () => Promise<Keyring>;
-  /** A chain may continue for this long after it had last read everything. */
-  readonly keptMs: number;
-  /** Requests that may wait at once: in all, and for one tenant. */
-  readonly waiting: { readonly total: number; readonly each: number };
+  /** Milliseconds for which a chain may continue after it had last read everything. */
+  readonly retentionMs: number;
+  /** Requests that may wait at the same time: in all, and for one tenant. */
+  readonly waiting: { readonly total: number; readonly perTenant: number };
 }
 
 const LIMIT = 100;
-/** As the contract says. Many proxies close a request after 30 s. */
+/** Frozen by openapi.yaml. Many proxies close a request after 30 s. */
 const MAX_WAIT_SECONDS = 25;
-/** All who wait look at the same moments, so they share one page. A notification is seen at most this much later. */
+/** All waiting requests poll at the same ticks, so they share a page. A notification is delayed by one tick at most. */
 const TICK_MS = 500;
 
 export const PULL_PARAMETERS = {
@@ -46,23 +47,23 @@ const expired = (reason: string): AppError =>
 type Open = (text: string) => PullCursor | undefined;
 
 /**
- * The start of the first page. Throws 422 for a cursor behind which events may have expired, and for one of another
- * generation, tenant or key.
+ * Returns the position at which the first page begins. Throws 422 for a cursor of another generation, tenant or key,
+ * and for one after which events may have expired.
  */
 async function startOf(text: string | undefined, open: Open, ports: PullPorts): Promise<PullCursor> {
   const start = { generation: ports.generation(), caughtUpAt: Date.now(), first: 0 };
   if (text === undefined) return { ...start, offsets: new Map() };
   if (text === 'now') return { ...start, offsets: await ports.ends() };
   const after = open(text);
-  if (after === undefined) throw expired('it is not known here');
-  if (after.generation !== start.generation) throw expired('everything is read anew');
-  if (after.caughtUpAt > start.caughtUpAt - ports.keptMs) return after;
-  throw expired('events behind it may have expired');
+  if (after === undefined) throw expired('the cursor is not valid for this tenant');
+  if (after.generation !== start.generation) throw expired('the projection was rebuilt');
+  if (after.caughtUpAt > start.caughtUpAt - ports.retentionMs) return after;
+  throw expired('events after it may have expired');
 }
 
 /**
- * Skips empty pages until one has notifications or `isOver`. Requests with the same cursor and positions share a
- * page.
+ * Skips empty pages. Returns the first page with notifications, or the current page when `isOver`. Requests with the
+ * same cursor and positions share a page.
  */
 async function pull(
   request: PullRequest,
@@ -82,31 +83,32 @@ async function pull(
 }
 
 /**
- * Whether the chain had just read everything. Such a request looks at the common tick, so it costs at most two pages
- * a second.
+ * Whether the chain has recently read everything. Such a request begins at the common tick, so it reads at most two
+ * pages a second.
  */
 const isAtEnd = ({ first, offsets, caughtUpAt }: PullCursor): boolean =>
   first === 0 && offsets.size > 0 && caughtUpAt > Date.now() - MAX_WAIT_SECONDS * 1_000;
 
 /**
- * Pulling notifications, for tenants without a public address or after an outage; `openapi.yaml` describes the same.
+ * Creates the operation that pulls notifications, for tenants without a public address or after an outage.
+ * `openapi.yaml` describes it.
  */
 export function createPullOperation(ports: PullPorts): Operation {
-  const waiting = createOpenRequests(ports.waiting);
+  const waitLimiter = createConcurrencyLimiter(ports.waiting);
   // A page can read a thousand documents and show none. One tenant must not take all connections of the database.
-  const reading = createOpenRequests(ports.waiting);
-  // All who wait share the positions of one tick, so chains of a tenant reach the same cursor.
+  const readLimiter = createConcurrencyLimiter(ports.waiting);
+  // All waiting requests share the positions of one tick, so chains of a tenant reach the same cursor.
   const nextTick = shareNext(ports.projected, () => pause(TICK_MS));
   const handle = async ({ identity, query, signal }: ApiRequest): Promise<ApiReply> => {
     const { after, wait = 0, limit = LIMIT, ...filter } = readQuery(query, PULL_PARAMETERS);
     const request = { tenantId: identity.tenantId, limit, ...filter };
     const endAt = performance.now() + wait * 1_000;
     const isOver = (): boolean => signal.aborted || performance.now() >= endAt;
-    return (wait > 0 ? waiting : reading).run(identity, async () => {
+    return (wait > 0 ? waitLimiter : readLimiter).run(identity, async () => {
       const ring = await ports.keyring();
       const cursor = await startOf(after, (text) => openCursor(ring, text, request.tenantId), ports);
-      const listens = wait > 0 && isAtEnd(cursor);
-      const positions = await (listens ? nextTick() : ports.projected());
+      const startsAtTick = wait > 0 && isAtEnd(cursor);
+      const positions = await (startsAtTick ? nextTick() : ports.projected());
       const later = { ...ports, projected: nextTick };
       const { data, next, hasMore } = await pull(request, { cursor, positions }, later, isOver);
       const nextCursor = sealCursor(ring, next, request.tenantId);

@@ -1,13 +1,13 @@
 import type { Money, UtcTime } from '@webhooks/contracts';
-import { by, inTurn } from '../order.js';
+import { orderBy, chainOrders } from '../order.js';
 import { compareEvents, timeKey } from './merge-events.js';
 import type { Payment, Reversal, Transaction } from './merge-events.js';
 import { omitUndefined } from '../omit-undefined.js';
 
-/** Integer cents of an amount such as `110.00`, at most 10^12. So 1,000 of them add up exactly below 2^53. */
+/** Integer cents of an amount such as `110.00`, at most 10^12. So the sum of 1,000 amounts is exact (below 2^53). */
 export const parseCents = (amount: Money): number => Number(amount.replace('.', ''));
 
-/** Decimal text with two places. A sum may have more than ten digits before the point. */
+/** Formats cents as decimal text with two places. A sum may have more than ten digits before the point. */
 export function formatCents(cents: number): string {
   const digits = String(cents).padStart(3, '0');
   return `${digits.slice(0, -2)}.${digits.slice(-2)}`;
@@ -19,12 +19,12 @@ function toView({ data }: Reversal) {
   return { reversalId, rtrId, amount: formatCents(parseCents(amount)), status, ...rest };
 }
 
-const byTimeAndId = inTurn<Reversal>(
-  by(({ occurredAt }) => timeKey(occurredAt)),
-  by(({ data }) => data.rtrId),
+const byTimeAndId = chainOrders<Reversal>(
+  orderBy(({ occurredAt }) => timeKey(occurredAt)),
+  orderBy(({ data }) => data.rtrId),
 );
 
-/** One element for each rtrId, as its last event reports it. Sorted by time, then by rtrId. */
+/** Shows one reversal for each rtrId, as its last event reports it. Sorted by time, then by rtrId. */
 const viewReversals = (reversals: readonly Reversal[]) =>
   [...new Map(reversals.map((one) => [one.data.rtrId, one])).values()].sort(byTimeAndId).map(toView);
 
@@ -34,8 +34,8 @@ function viewPayment({ eventType, occurredAt, data }: Payment) {
 }
 
 /**
- * A Pix as its query shows it: the payment that holds, and every reversal. Fields of the payment are absent while it
- * is not known.
+ * Shows a Pix: the winning payment, and every reversal. The fields of the payment are absent while no payment is
+ * known.
  */
 export function viewTransaction(transaction: Transaction) {
   const { endToEndId, payments, reversals, test, truncated } = transaction;
@@ -51,7 +51,7 @@ export function viewTransaction(transaction: Transaction) {
 
 type Paid = Extract<Payment, { readonly eventType: 'PIX_DYNAMIC_PAID' }>;
 
-/** What one Pix adds to a charge. */
+/** The part of a charge that one Pix contributes. */
 interface Share {
   readonly endToEndId: string;
   readonly payment: Paid | undefined;
@@ -59,25 +59,28 @@ interface Share {
   readonly events: readonly string[];
 }
 
-/** The payments and reversals that name the charge. A Pix that paid it also brings reversals that name no charge. */
+/**
+ * Returns the payments and reversals that name the charge. When the Pix paid the charge, reversals that name no charge
+ * belong to it, too.
+ */
 function shareOf({ endToEndId, payments, reversals }: Transaction, txId: string): Share {
   const paid = payments.filter(
     (one): one is Paid => one.eventType === 'PIX_DYNAMIC_PAID' && one.data.txId === txId,
   );
   const payment = paid.at(-1);
-  const isOurs = ({ data }: Reversal): boolean =>
+  const isOfCharge = ({ data }: Reversal): boolean =>
     data.txId === txId || (data.txId === undefined && payment !== undefined);
-  const ours = reversals.filter(isOurs);
-  return { endToEndId, payment, reversals: ours, events: [...paid, ...ours].map(({ id }) => id) };
+  const ofCharge = reversals.filter(isOfCharge);
+  return { endToEndId, payment, reversals: ofCharge, events: [...paid, ...ofCharge].map(({ id }) => id) };
 }
 
 const paidAtOf = ({ data, occurredAt }: Paid): UtcTime => data.paidAt ?? occurredAt;
 
 /** Sorts after every time. */
 const NOT_PAID = '~';
-const inOrder = inTurn<Share>(
-  by(({ payment }) => (payment ? timeKey(paidAtOf(payment)) : NOT_PAID)),
-  by(({ endToEndId }) => endToEndId),
+const inOrder = chainOrders<Share>(
+  orderBy(({ payment }) => (payment ? timeKey(paidAtOf(payment)) : NOT_PAID)),
+  orderBy(({ endToEndId }) => endToEndId),
 );
 
 function viewShare({ endToEndId, payment, reversals, events }: Share, txId: string) {
@@ -89,8 +92,8 @@ function viewShare({ endToEndId, payment, reversals, events }: Share, txId: stri
 }
 
 /**
- * The charged amount, as the newest payment that has one reports it; else the sum of the payments; undefined without
- * a payment.
+ * Returns the charged amount of the newest payment that reports one. Without one: the sum of the payments, or undefined
+ * without a payment.
  */
 function amountOf(payments: readonly Paid[]): string | undefined {
   if (payments.length === 0) return undefined;
@@ -101,8 +104,8 @@ function amountOf(payments: readonly Paid[]): string | undefined {
 }
 
 /**
- * A charge as its query shows it: `CONCLUIDA` once a payment is known, with the oldest payment first. Test events are
- * left out once a real one is known. Undefined when nothing is known.
+ * Shows a charge: `CONCLUIDA` once a payment is known, with the oldest payment first. Test events are left out once a
+ * real event is known. Undefined when no event names the charge.
  */
 export function viewCharge(txId: string, found: readonly Transaction[]) {
   const isTest = found.every(({ test }) => test);

@@ -6,38 +6,39 @@ import type { Positions } from './positions.js';
 
 interface CatchUpOptions {
   readonly positions: Omit<Positions, 'topic' | 'write'>;
-  /** The ends of the topic now. */
+  /** Returns the end offsets of the topic now. */
   readonly fetchEnds: (deadlineMs: number) => Promise<EndOffsets>;
-  /** Called with the fault when a wait fails: the broker or the database did not respond. */
+  /** Called with the fault when a wait fails: the projection is late, or the broker or the database did not respond. */
   readonly onFault: (error: unknown) => void;
-  /** Default 2,000. */
+  /** Longest wait in milliseconds; default 2,000. */
   readonly waitMs?: number;
 }
 
 /**
- * `passed`: everything that was on the topic at the call is projected. `late`: not in time. `full`: too many wait.
+ * `passed`: everything that was on the topic at the call is projected. `late`: it was not projected in time. `full`:
+ * 1,000 queries wait already.
  */
 export type CatchUpResult = 'passed' | 'late' | 'full';
 
 const MAX_WAITING = 1_000;
-/** As the contract says. */
+/** Frozen by openapi.yaml. */
 export const WAIT_MS = 2_000;
-/** Interval at which positions are read while somebody waits, and are published to other instances. */
+/** Interval at which positions are read while a query waits, and are published to other instances. */
 export const POLL_MS = 20;
 
-/** A partition that this broker does not know yet counts as within: another instance may project it. */
+/** A partition that this broker does not know yet is ignored: another instance may project it. */
 const isWithin = (offsets: EndOffsets, ends: EndOffsets): boolean =>
   [...offsets].every(([partition, offset]) => offset <= (ends.get(partition) ?? Infinity));
 
 /**
- * Waits until the projection has passed everything that was on the topic when the wait began. Only then a miss means
- * "not there".
+ * Waits until the projection has passed everything that was on the topic when the wait began. Only then a miss proves
+ * that there is no such document.
  */
 export class CatchUp {
   readonly positions: CatchUpOptions['positions'];
   readonly #options: CatchUpOptions;
   #waiting = 0;
-  /** The ends that were fetched last; all waits name the same partitions. */
+  /** The end offsets that were fetched last. All waits concern the same partitions. */
   #ends: EndOffsets = new Map();
 
   constructor(options: CatchUpOptions) {
@@ -63,21 +64,21 @@ export class CatchUp {
 
   async #pass(endAt: number): Promise<void> {
     const { positions } = this;
-    const known = positions.takeOwn();
+    const known = positions.mergeOwn();
     const ends = await this.endsFromNow();
     this.#ends = ends;
-    // The positions belong to another log when the topic was made anew.
-    if (!isWithin(known, ends)) throw new Error('the topic ends before what was read of it');
-    positions.takeOwn();
+    // The positions belong to the old topic when it was recreated.
+    if (!isWithin(known, ends)) throw new Error('the topic ends before the position already read');
+    positions.mergeOwn();
     while (!positions.covers(ends) && performance.now() < endAt) await this.#update();
-    if (!positions.covers(ends)) throw new Error('the projection did not get so far in time');
+    if (!positions.covers(ends)) throw new Error('the projection did not reach the end of the topic in time');
   }
 
   /** Updates the positions after `POLL_MS`, once for all waits. */
   readonly #update = shareNext(
     () => {
-      this.positions.takeOwn();
-      // Nobody waits for the database: what this instance has written counts even when it stalls.
+      this.positions.mergeOwn();
+      // Not awaited: the positions of this instance suffice even when the database is stalled.
       if (this.positions.needsOthers(this.#ends)) this.#readOthers().catch(this.#options.onFault);
       return Promise.resolve();
     },
@@ -85,17 +86,17 @@ export class CatchUp {
   );
   readonly #readOthers = shareNext(() => this.positions.readOthers().catch(this.#options.onFault));
 
-  /** Whether the topic reaches these offsets now. */
+  /** Whether the topic contains these offsets now: false when it was truncated or recreated. */
   async reaches(offsets: EndOffsets): Promise<boolean> {
     return isWithin(offsets, await this.endsFromNow());
   }
 
-  /** The ends, by a request that begins after this call. */
+  /** Returns the end offsets, by a request that begins after this call. */
   readonly endsFromNow = shareNext(() => this.#options.fetchEnds(this.#options.waitMs ?? WAIT_MS));
 }
 
 interface ReadAfterCatchUp<T> {
-  /** Reads by statements that begin when it is called; undefined is a miss. */
+  /** Reads by statements that begin after the call; undefined is a miss. */
   readonly read: () => Promise<T | undefined>;
   /** Waits until everything that is on the topic now is projected. */
   readonly catchUp: () => Promise<CatchUpResult>;
@@ -107,8 +108,8 @@ const NOT_YET: Readonly<Record<Exclude<CatchUpResult, 'passed'>, string>> = {
 };
 
 /**
- * Reads after everything was projected that was on the topic at the call. Resolves with undefined when nothing is
- * there. Throws 503 with `Retry-After` when the projection was late, so a miss proves nothing.
+ * Waits until everything that was on the topic at the call is projected, and then reads. Resolves with undefined when
+ * nothing was found. Throws 503 with `Retry-After` when nothing was found and the projection was late.
  */
 export async function readAfterCatchUp<T>({ read, catchUp }: ReadAfterCatchUp<T>): Promise<T | undefined> {
   const result = await catchUp();
@@ -117,7 +118,7 @@ export async function readAfterCatchUp<T>({ read, catchUp }: ReadAfterCatchUp<T>
   throw new AppError('unavailable', NOT_YET[result]);
 }
 
-/** Reads at once, and waits only after a miss: for what never changes, or is read again anyway. */
+/** Reads at once, and waits only after a miss: for documents that never change, or that callers read repeatedly. */
 export async function readOrCatchUp<T>(wanted: ReadAfterCatchUp<T>): Promise<T | undefined> {
   return (await wanted.read()) ?? readAfterCatchUp(wanted);
 }

@@ -3,7 +3,10 @@ import type { RunQuery } from '@webhooks/mongodb';
 import type { Connection, Model } from 'mongoose';
 import { documentSchema } from '../documents.js';
 
-/** By id: the positions of one topic, the rebuild generation, or the key of cursors. */
+/**
+ * One of three kinds of documents: the positions of one topic, the rebuild generation, or the cursor key. `_id` tells
+ * which.
+ */
 export interface PositionRow {
   /** `generation/topic` for positions; see generation.ts for the others. */
   readonly _id: string;
@@ -20,16 +23,16 @@ export const positionModelOn = (connection: Connection): PositionModel =>
 
 export interface PositionsOptions {
   readonly topic: string;
-  /** The rebuild generation; undefined while it is not known. */
+  /** Returns the rebuild generation; undefined while it is not known. */
   readonly generation: () => string | undefined;
   readonly runQuery: RunPositionQuery;
-  /** Positions of the partitions that this instance owns, on all topics. */
+  /** Returns the positions of the partitions that this instance owns, on all topics of the projection. */
   readonly own: () => readonly PartitionPosition[];
 }
 
 /**
- * How far a topic is projected. Within a generation, everything below a written position stays written. So the
- * highest position that any instance has written counts, whoever owns the partition now.
+ * The positions up to which a topic is projected. Within a generation, everything below a written position stays
+ * written. So the highest position that any instance has written is valid, whichever instance owns the partition now.
  */
 export class Positions {
   readonly generation: PositionsOptions['generation'];
@@ -56,8 +59,8 @@ export class Positions {
     return this.#options.own().filter(({ topic }) => topic === this.topic);
   }
 
-  /** Takes over this instance's own positions. Returns every position that is known here. */
-  takeOwn(): EndOffsets {
+  /** Merges this instance's own positions into the known ones. Returns all of them. */
+  mergeOwn(): EndOffsets {
     for (const { partition, offset } of this.#own()) this.#raise(partition, offset);
     return new Map(this.#known);
   }
@@ -68,28 +71,28 @@ export class Positions {
     return true;
   }
 
-  /** Whether another instance projects some of these partitions, so that only the database knows. */
+  /** Whether another instance projects one of these partitions, so that its position is known only by the database. */
   needsOthers(ends: EndOffsets): boolean {
     const own = new Set(this.#own().map(({ partition }) => partition));
     return [...ends.keys()].some((partition) => !own.has(partition));
   }
 
-  /** Takes over the positions that other instances have written. */
+  /** Merges the positions that other instances have written into the known ones. */
   async readOthers(): Promise<void> {
     const row = await this.#options.runQuery(({ positions }) => positions.findById(this.#id).lean().exec());
     for (const [partition, offset] of Object.entries(row?.offsets ?? {}))
       this.#raise(Number(partition), offset);
   }
 
-  /** The positions of all instances together. */
+  /** Returns the positions of all instances, merged. */
   async offsets(): Promise<EndOffsets> {
     await this.readOthers();
-    return this.takeOwn();
+    return this.mergeOwn();
   }
 
-  /** Writes the positions that advanced since the last time, for other instances. */
+  /** Writes the positions that advanced since the last write, so that other instances can read them. */
   async write(): Promise<void> {
-    this.takeOwn();
+    this.mergeOwn();
     const moved = [...this.#known].filter(
       ([partition, offset]) => offset > (this.#written.get(partition) ?? 0),
     );

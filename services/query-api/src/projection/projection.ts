@@ -6,19 +6,20 @@ import type { Logger, ServiceScope } from '@webhooks/runtime';
 import { mongo } from 'mongoose';
 
 /**
- * Makes documents of topics. Records may be applied repeatedly, and partitions in any order, with the same result.
+ * Writes documents from the records of topics. Records may be applied repeatedly, and partitions in any order, with the
+ * same result.
  */
 export interface Projection {
   /** Part of the consumer group's name and of the metrics. */
   readonly name: string;
   readonly topics: readonly string[];
-  /** Bytes of one batch, at most, or one larger record; default: no bound. */
+  /** Most bytes of one batch; default: no bound. A larger record is a batch of its own. */
   readonly maxBytes?: number;
-  /** From the start of one batch to that of the next, unless a full batch waits. Default 0, milliseconds. */
+  /** Milliseconds from the start of one batch to the start of the next, unless a full batch waits. Default 0. */
   readonly intervalMs?: number;
-  /** Whether instances wait for partitions that others read. If so, its positions are published in the database. */
+  /** Whether queries wait for this projection. If so, its positions are published to other instances. Default false. */
   readonly publishesPositions?: boolean;
-  /** Writes what the records report. Must be idempotent: it is repeated with the same records after a rejection. */
+  /** Writes the records. Must be idempotent: the call is repeated with the same records after a rejection. */
   readonly apply: (records: readonly KafkaRecord[]) => Promise<void>;
 }
 
@@ -26,7 +27,7 @@ type BatchesOptions = Pick<Projection, 'name' | 'apply' | 'maxBytes' | 'interval
   readonly log: Logger;
 };
 
-/** Pause between two tries. */
+/** Pause before a batch is tried again. */
 const PAUSE_MS = 500;
 
 interface Waiting {
@@ -35,9 +36,9 @@ interface Waiting {
 }
 
 /**
- * Applies items in batches, one at a time. While a batch is written the next one collects, so a lone item waits for
- * nobody. A failed batch is tried again before anything behind it, which keeps the order of a partition. Whoever adds
- * items bounds how many wait.
+ * Applies items in batches, one batch at a time. While a batch is written, further items collect for the next one. A
+ * failed batch is tried again before the next one, which keeps the order of a partition. The caller of `add` bounds the
+ * number of waiting items.
  */
 export class Batches {
   readonly #options: BatchesOptions;
@@ -62,14 +63,14 @@ export class Batches {
       // Items of one fetch arrive in the same turn of the event loop.
       setImmediate(() => {
         this.#run().catch((error: unknown) => {
-          this.#options.log.error(`${this.#options.name}: batches ended`, errorFields(error));
+          this.#options.log.error(`${this.#options.name}: batches stopped`, errorFields(error));
         });
       });
     }
     return promise;
   }
 
-  /** Ends the tries. The next owner reads again what was not applied. */
+  /** Stops applying. The next owner of the partitions reads the unapplied records again. */
   stop(): void {
     this.#stopping.abort();
   }
@@ -90,7 +91,7 @@ export class Batches {
     this.#running = false;
   }
 
-  /** The items of the next call. */
+  /** Returns the items of the next batch. */
   #next(): readonly Waiting[] {
     const { maxBytes = Infinity } = this.#options;
     let bytes = 0;
@@ -102,17 +103,17 @@ export class Batches {
     const { name, apply, log } = this.#options;
     try {
       await apply(batch.map(({ item }) => item));
-      if (this.#failures > 0) log.info(`${name}: writing works again`, { failures: this.#failures });
+      if (this.#failures > 0) log.info(`${name}: writing has recovered`, { failures: this.#failures });
       this.#failures = 0;
       return true;
     } catch (error) {
-      if (this.#failures === 0) log.warn(`${name}: could not be written; trying again`, errorFields(error));
+      if (this.#failures === 0) log.warn(`${name}: writing failed; trying again`, errorFields(error));
       this.#failures += 1;
       return false;
     }
   }
 
-  /** Ends early when it is stopped. */
+  /** Waits `ms`, or until `stop`. */
   async #pause(ms: number): Promise<void> {
     if (ms > 0) await sleep(ms, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
   }
@@ -120,7 +121,7 @@ export class Batches {
 
 export type RunningProjection = Pick<Source, 'health' | 'positions' | 'stop'>;
 
-/** Records that are read and not yet written; a flood fills this while the database is slow. */
+/** Bounds of the records that are read and not yet written. A burst fills them while the database is slow. */
 const WINDOW = { maxInFlight: 4_000, maxInFlightBytes: 32 * 1_048_576 };
 
 /** Reads the topics of a projection as a member of its group and applies their records, until it is stopped. */
@@ -147,21 +148,21 @@ export async function openProjection(
 }
 
 /**
- * Codes by which a server refuses a document for what it is: too large (10334, 17419, 17420), an index key too long
+ * Codes by which a server refuses the content of a document: too large (10334, 17419, 17420), an index key too long
  * (17280), not BSON (22), a member's name (52, 56, 57), a rule of the collection (121). Other codes, such as
  * BadValue, may concern the statement or the server, so they are tried again.
  */
 const REFUSED: ReadonlySet<unknown> = new Set([10_334, 17_419, 17_420, 17_280, 22, 52, 56, 57, 121]);
-/** The driver's message. Its other invalid arguments are bugs of ours. */
+/** The message of the driver. Other invalid arguments are bugs of this service. */
 const TOO_LARGE = /^Document is larger than the maximum size/;
 
 /**
- * Whether the database refused a document for what it is, so that another try is useless. Looks at the error and its
+ * Whether the database refused the content of a document, so that another try is useless. Checks the error and its
  * causes.
  */
 export function isRefusal(error: unknown): boolean {
   const { code, cause, writeErrors } = Object(error) as Partial<mongo.MongoBulkWriteError>;
-  // The driver encodes a document before it sends it, and fails there for what is not BSON or too large.
+  // The driver encodes a document before sending. Encoding fails for a document that is not BSON or too large.
   if (error instanceof mongo.BSON.BSONError || code === 'ERR_OUT_OF_RANGE') return true;
   if (error instanceof mongo.MongoInvalidArgumentError && TOO_LARGE.test(error.message)) return true;
   const faults = error instanceof mongo.MongoServerError ? [error, writeErrors].flat() : [];
@@ -169,14 +170,14 @@ export function isRefusal(error: unknown): boolean {
   return cause !== undefined && isRefusal(cause);
 }
 
-/** Reports a record that was skipped, whole or in part, with one of a few reasons. The record stays in its topic. */
-export type PassedOver = (record: KafkaRecord, reason: string) => void;
+/** Reports a record that was skipped, whole or in part. `reason`: a fixed word. The record stays in its topic. */
+export type OnSkipped = (record: KafkaRecord, reason: string) => void;
 
 /**
- * A projection that one record cannot stop. A batch that the database refuses is halved until the record is alone; it
- * is reported and skipped. Other faults are tried again.
+ * Returns the projection with a rule for refused records, so that one record cannot stop it. A refused batch is halved
+ * until the refused record is alone; that record is reported and skipped. All other faults are thrown.
  */
-export function passOverRefused(projection: Projection, report: PassedOver): Projection {
+export function skipRefused(projection: Projection, report: OnSkipped): Projection {
   const apply = async (records: readonly KafkaRecord[]): Promise<void> => {
     try {
       await projection.apply(records);
@@ -187,7 +188,7 @@ export function passOverRefused(projection: Projection, report: PassedOver): Pro
         report(only, 'refused');
         return;
       }
-      // One half after the other, which keeps the order of a partition.
+      // One half after the other: this keeps the order of a partition.
       const half = Math.ceil(records.length / 2);
       await apply(records.slice(0, half));
       await apply(records.slice(half));

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { PATTERNS } from '@webhooks/contracts';
-import { AppError, createOpenRequests, matching, pageOf, readQuery } from '@webhooks/http-api';
-import type { ApiRequest, OpenRequests, Operation } from '@webhooks/http-api';
+import { AppError, createConcurrencyLimiter, matching, pageOf, readQuery } from '@webhooks/http-api';
+import type { ApiRequest, ConcurrencyLimiter, Operation } from '@webhooks/http-api';
 import { REQUEST_MS } from '@webhooks/mongodb';
 import { repeat } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
@@ -25,10 +25,10 @@ import { readDeliveryId, readRedeliveryId } from '../request-parameters.js';
 
 export interface RedeliveryParts
   extends Omit<StartRedeliveryPorts, 'storeFor'>, Omit<RedeliverOnePorts, 'now'> {
-  /** Opens the jobs for one request. */
+  /** Opens the store of jobs for one request. */
   readonly storeFor: () => RedeliveryStore;
-  /** Limits what the database counts at once. */
-  readonly lists: Pick<OpenRequests, 'run'>;
+  /** Limits the counts that the database runs at once. */
+  readonly lists: Pick<ConcurrencyLimiter, 'run'>;
 }
 
 const JOBS = '/integration/v1/webhooks/redeliveries';
@@ -36,7 +36,7 @@ const MAX_BODY_BYTES = 4_096;
 const READ = ['delivery.read'] as const;
 const WRITE = ['delivery.write'] as const;
 
-/** Pages as those of deliveries; a cursor is the id of the last job of a page. */
+/** The same parameters as for lists of deliveries. A cursor is the id of the last job of a page. */
 export const JOBS_PARAMETERS = {
   limit: LIST_PARAMETERS.limit,
   cursor: matching(PATTERNS.ref, LIST_PARAMETERS.cursor.expected),
@@ -44,13 +44,13 @@ export const JOBS_PARAMETERS = {
 
 async function listJobs(tenantId: string, query: URLSearchParams, store: RedeliveryStore) {
   const { limit = LIMIT, cursor } = readQuery(query, JOBS_PARAMETERS);
-  // One more shows whether there is a next page.
+  // One job more shows whether there is a next page.
   return pageOf(await store.list(tenantId, limit + 1, cursor), limit, viewJob, ({ _id }) => _id);
 }
 
 export function redeliveryOperations(parts: RedeliveryParts): readonly Operation[] {
-  // One count for each tenant; `lists` limits them in all.
-  const counts = createOpenRequests({ total: Infinity, each: 1 });
+  // One count for each tenant at a time; `lists` bounds the counts of all tenants.
+  const counts = createConcurrencyLimiter({ total: Infinity, perTenant: 1 });
   const withJob = (act: 'find' | 'cancel') => async (request: ApiRequest) => {
     const id = readRedeliveryId(request);
     const job = await parts.storeFor()[act](request.identity.tenantId, id);
@@ -103,11 +103,11 @@ interface RedeliveryOptions
   readonly configurations: RunRedeliveriesPorts['configurations'] & StartRedeliveryPorts['configurations'];
 }
 
-/** How often an instance looks for a job when there was none. */
+/** How often an instance polls for a job while there is none. */
 const POLL_MS = 500;
 
-/** Works on the jobs of all tenants, one page of each in turn, until the service closes. */
-function keepRedelivering(ports: RunRedeliveriesPorts, scope: ServiceScope): void {
+/** Runs the jobs of all tenants, one page of each in turn, until the service closes. */
+function runRedeliveryJobs(ports: RunRedeliveriesPorts, scope: ServiceScope): void {
   const running = repeat({
     name: 'redelivering',
     everyMs: POLL_MS,
@@ -123,22 +123,22 @@ function keepRedelivering(ports: RunRedeliveriesPorts, scope: ServiceScope): voi
   scope.onClose('redeliveries', () => running.stop());
 }
 
-/** Redelivery: one delivery at once, many by jobs that all instances share. */
+/** Composes redelivery: one delivery by a request, many by jobs that all instances share. */
 export function composeRedelivery(options: RedeliveryOptions, scope: ServiceScope): readonly Operation[] {
-  const { database, keptMs, catchUp } = options;
+  const { database, retentionMs, catchUp } = options;
   const now = (): number => Date.now();
   const storeFor = () => {
     const runQuery = database.within(REQUEST_MS);
     return redeliveryStoreOf((statement) => runQuery(({ redeliveries }) => statement(redeliveries)), now);
   };
   const readPage: RunRedeliveriesPorts['readPage'] = (job, limit) => readJobPage(job, limit, options);
-  keepRedelivering({ ...options, storeFor, readPage, now, owner: randomUUID() }, scope);
+  runRedeliveryJobs({ ...options, storeFor, readPage, now, owner: randomUUID() }, scope);
   return redeliveryOperations({
     ...options,
     storeFor,
     findBody: (tenantId, eventId) => {
       const runQuery = database.within(REQUEST_MS);
-      const read = async () => (await findBodies(runQuery, tenantId, [eventId], keptMs)).get(eventId);
+      const read = async () => (await findBodies(runQuery, tenantId, [eventId], retentionMs)).get(eventId);
       return readOrCatchUp({ read, catchUp });
     },
     countMatches: (tenantId, filter, max) => countMatches(tenantId, filter, max, options),

@@ -13,9 +13,9 @@ import type { PastDelivery } from './redelivery-task.js';
 
 /** A delivery that a job may send. */
 export interface Candidate extends PastDelivery {
-  /** Its latest cycle; absent when there was none. */
+  /** The latest cycle; absent for an event that has no delivery. */
   readonly cycle?: string;
-  /** Undefined when it is not kept any more. */
+  /** The notification; undefined when it is no longer stored. */
   readonly body: Buffer | undefined;
 }
 
@@ -29,27 +29,27 @@ type Wanted = Pick<RedeliveryJob, 'tenantId' | 'filter' | 'position'>;
 
 export interface PageParts {
   readonly database: Pick<Database, 'within'>;
-  /** How long notifications are kept, milliseconds. */
-  readonly keptMs: number;
-  /** How long deliveries are kept. Whether an older event was missed is not known. */
-  readonly loggedMs: number;
+  /** How long notifications are stored, in milliseconds. */
+  readonly retentionMs: number;
+  /** How long deliveries are stored, in milliseconds. For an older event it is unknown whether it was missed. */
+  readonly logRetentionMs: number;
 }
 
-/** Deadline for a count, and for each half of reading a page. A caller gives up after 10 s. */
+/** Deadline of a count, and of each of the two reads of a page. A caller stops waiting after 10 s. */
 const LONG_MS = 8_000;
-/** Time after which counting ends; the database may end its statement late. */
+/** Time after which counting ends. The database may end its statement later. */
 const BUDGET_MS = LONG_MS / 2;
 
-/** Deliveries in the log that match now, oldest first. */
+/** Returns the deliveries in the log that match now, oldest first. */
 async function loggedPage(
   tenantId: string,
   filter: DeliveryFilter,
   request: PageRequest,
-  { database, keptMs }: PageParts,
+  { database, retentionMs }: PageParts,
 ): Promise<CandidatePage> {
   const { rows, next } = await deliveryStoreWithin(database, LONG_MS).page(tenantId, filter, request);
   const eventIds = [...new Set(rows.map(({ eventId }) => eventId))];
-  const bodies = await findBodies(database.within(LONG_MS), tenantId, eventIds, keptMs);
+  const bodies = await findBodies(database.within(LONG_MS), tenantId, eventIds, retentionMs);
   const candidates = rows.map(({ deliveryId, ref, eventId, eventType, state: { cycle } }) => ({
     ...{ deliveryId, tenantId, ref, eventId, eventType, cycle },
     body: bodies.get(eventId),
@@ -57,7 +57,7 @@ async function loggedPage(
   return { candidates, next };
 }
 
-/** Events of one type in the order in which they were appended, behind a place made of the last one's time and id. */
+/** Selects the events of one type after `position`: the time and the id of the last event of the page before. */
 function rangeOf({ tenantId, filter: { eventType, from, to }, position }: Wanted) {
   const range = { tenantId, ...omitUndefined({ eventType }), appendedAt: { $gte: from, $lt: to } };
   const [, time, lastId] = /^(\d+) (.*)$/s.exec(position ?? '') ?? [];
@@ -68,13 +68,14 @@ function rangeOf({ tenantId, filter: { eventType, from, to }, position }: Wanted
 }
 
 /**
- * Events of the webhook's type that have no delivery to it and will not get one. `only`: fields to read, when no body
- * is needed.
+ * Returns the events of the webhook's type that have no delivery to it and will not get one. `only`: the fields to read;
+ * default: all.
  */
 async function missedPage(wanted: Wanted, limit: number, parts: PageParts, only = {}) {
   const { tenantId, filter } = wanted;
-  // By `appendedAt`: a dead letter of one webhook prolongs the event, but not its deliveries to others.
-  const keptFrom = Date.now() - Math.min(parts.keptMs, parts.loggedMs);
+  // By `appendedAt`, not `heardAt`: a dead letter of one webhook prolongs the event, but no delivery to another
+  // webhook.
+  const keptFrom = Date.now() - Math.min(parts.retentionMs, parts.logRetentionMs);
   const runQuery = parts.database.within(LONG_MS);
   const rows = await runQuery(({ events }) =>
     events.find(rangeOf(wanted), only).sort({ appendedAt: 1, _id: 1 }).limit(limit).lean<Row[]>().exec(),
@@ -87,7 +88,7 @@ async function missedPage(wanted: Wanted, limit: number, parts: PageParts, only 
     return { deliveryId, tenantId, ref, eventId, eventType: row.eventType, body };
   });
   const ids = candidates.map(({ deliveryId }) => deliveryId);
-  // Before the deliveries: a fan-out that has ended by now has its deliveries in the log.
+  // Read before the deliveries: when a fan-out has ended by now, all its deliveries are in the log.
   const open = await findOpen(
     runQuery,
     rows.map(({ _id }) => _id),
@@ -103,7 +104,7 @@ async function missedPage(wanted: Wanted, limit: number, parts: PageParts, only 
   };
 }
 
-/** The next page of a job. It can be short or empty although others follow. */
+/** Returns the next page of a job. A page can be short or empty although others follow. */
 export function readJobPage(job: Wanted, limit: number, parts: PageParts): Promise<CandidatePage> {
   const { status, ...filter } = job.filter;
   if (status === 'missed') return missedPage(job, limit, parts);
@@ -111,7 +112,7 @@ export function readJobPage(job: Wanted, limit: number, parts: PageParts): Promi
   return loggedPage(job.tenantId, { ...filter, status }, request, parts);
 }
 
-/** Counts the matches, to `max` at most, and no longer than a caller waits. */
+/** Counts the matches, up to `max` and for about 4 s. `isLowerBound`: counting ended early. */
 export async function countMatches(
   tenantId: string,
   { status, ...filter }: RedeliveryFilter,
@@ -128,7 +129,7 @@ export async function countMatches(
   do {
     const beganAt = performance.now();
     const wanted = { tenantId, filter: { ...filter, status }, ...(position ? { position } : {}) };
-    const page = await missedPage(wanted, MAX_STATEMENT, { ...parts, keptMs: 0 }, { appendedAt: 1 });
+    const page = await missedPage(wanted, MAX_STATEMENT, { ...parts, retentionMs: 0 }, { appendedAt: 1 });
     matched += page.candidates.length;
     position = page.next;
     // A pause as long as the page took leaves half of the database's time to others.

@@ -5,51 +5,51 @@ import type { Connection, Model } from 'mongoose';
 import { documentSchema, expiring } from '../documents.js';
 
 /**
- * Statuses of deliveries that a job can send again. `missed`: events without a delivery to the endpoint. Pending ones
- * are sent anyway.
+ * Statuses of deliveries that a job can send again. `missed`: events without a delivery to the endpoint. Pending
+ * deliveries are sent without a job.
  */
 export const REDELIVERABLE = ['dead', 'cancelled', 'delivered', 'missed'] as const;
 
-/** Selects the deliveries of a job; all given fields must match. */
+/** Selects the deliveries of a job. All fields that are present must match. */
 export interface RedeliveryFilter {
   readonly ref?: string;
   readonly eventType?: EventType;
   readonly status: (typeof REDELIVERABLE)[number];
-  /** First attempted, or missed and appended, at or after this time. */
+  /** Earliest first attempt, or for `missed` the earliest append; inclusive. */
   readonly from: Date;
-  /** The same, before this time; never later than the start of the job. */
+  /** End of that range, exclusive; never later than the start of the job. */
   readonly to: Date;
 }
 
-/** Results of the deliveries that a job has passed. */
+/** Results of the deliveries that a job has processed. */
 export interface JobCounts {
   /** Published to Kafka. */
   readonly sent: number;
-  /** Their webhook is disabled, has another event type, or is unknown. */
+  /** Not sent: the webhook is disabled, has another event type, or is unknown. */
   readonly refused: number;
-  /** Their notification is not kept any more. */
+  /** Not sent: the notification is no longer stored. */
   readonly expired: number;
 }
 
 /** A job as a document of the collection `redeliveries`. */
 export interface RedeliveryJob {
-  /** A UUID of version 7, which sorts as the time at which the job was made. */
+  /** A UUID of version 7, which sorts by the time at which the job was created. */
   readonly _id: string;
   readonly tenantId: string;
   readonly filter: RedeliveryFilter;
   readonly state: 'running' | 'completed' | 'cancelled';
   /** Deliveries that matched at the start. */
   readonly matched: number;
-  /** Counting ended early: `matched` or more. */
+  /** True when counting ended early: at least `matched` deliveries match. */
   readonly matchedIsLowerBound: boolean;
   readonly counts: JobCounts;
-  /** Place of the delivery or event after which the job continues. */
+  /** Position of the delivery or event after which the job continues; absent at the start. */
   readonly position?: string;
-  /** No other instance takes the job until then. */
+  /** Until this time no other instance claims the job. */
   readonly leaseUntil: Date;
-  /** The instance that took it last. */
+  /** The instance that claimed the job last. */
   readonly owner?: string;
-  /** `tenantId/number` while it runs. The numbers bound the running jobs of a tenant. */
+  /** `tenantId/number` while the job runs. The numbers bound the running jobs of a tenant. */
   readonly slot?: string;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -76,12 +76,12 @@ export const viewJob = ({ _id, filter, counts, createdAt, updatedAt, ...job }: R
 
 type RedeliveryModel = Model<RedeliveryJob>;
 
-export function redeliveryModelOn(connection: Connection, keptMs: number): RedeliveryModel {
+export function redeliveryModelOn(connection: Connection, retentionMs: number): RedeliveryModel {
   const schema = documentSchema<RedeliveryJob>();
   schema.index({ tenantId: 1, _id: 1 });
   // Only a running job has a slot.
   schema.index({ slot: 1 }, { unique: true, sparse: true });
-  schema.index({ updatedAt: 1 }, expiring(keptMs));
+  schema.index({ updatedAt: 1 }, expiring(retentionMs));
   return connection.model<RedeliveryJob>('Redelivery', schema, 'redeliveries');
 }
 
@@ -91,13 +91,13 @@ const LAST_ID = 'g';
 type RunJobQuery = RunQuery<RedeliveryModel>;
 type Now = () => number;
 
-/** The operations of callers. */
+/** The operations for callers of the API. */
 function jobsOf(runQuery: RunJobQuery, now: Now) {
   const find = (tenantId: string, id: string): Promise<RedeliveryJob | null> =>
     runQuery((model) => model.findOne({ _id: id, tenantId }).lean<RedeliveryJob>().exec());
   return {
     find,
-    /** Returns false when the tenant has `maxRunning` running jobs. Each running job holds a number of its own. */
+    /** Returns false when the tenant has `maxRunning` running jobs. Each running job has another number. */
     insert: async (job: RedeliveryJob, maxRunning: number): Promise<boolean> => {
       for (let number = 0; number < maxRunning; number += 1) {
         try {
@@ -110,7 +110,7 @@ function jobsOf(runQuery: RunJobQuery, now: Now) {
       return false;
     },
 
-    /** The newest first; `before` is the id of the last job on the page before. */
+    /** Lists jobs, the newest first. `before`: the id of the last job of the page before. */
     list: (tenantId: string, limit: number, before = LAST_ID): Promise<readonly RedeliveryJob[]> => {
       const filter = { tenantId, _id: { $lt: before } };
       return runQuery((model) =>
@@ -118,7 +118,7 @@ function jobsOf(runQuery: RunJobQuery, now: Now) {
       );
     },
 
-    /** Ends a running job; one that has ended stays as it is. Null: no such job. */
+    /** Cancels a running job. A job that has ended does not change. Null: no such job. */
     cancel: async (tenantId: string, id: string): Promise<RedeliveryJob | null> => {
       const running = { _id: id, tenantId, state: 'running' } as const;
       const change = {
@@ -131,9 +131,9 @@ function jobsOf(runQuery: RunJobQuery, now: Now) {
   };
 }
 
-/** The operations of the instances that work on jobs. */
+/** The operations for the instances that run jobs. */
 const leasesOf = (runQuery: RunJobQuery, now: Now) => ({
-  /** Takes the running job that has waited longest and has no owner, for `leaseMs`. */
+  /** Claims for `leaseMs` the running job whose lease ended first. Null: no job is free. */
   claim: (owner: string, leaseMs: number): Promise<RedeliveryJob | null> =>
     runQuery((model) =>
       model
@@ -147,8 +147,8 @@ const leasesOf = (runQuery: RunJobQuery, now: Now) => ({
     ),
 
   /**
-   * Counts a sent page and gives the job back with its next position; without one the job is completed. Nothing
-   * changes when another instance has taken the job. When it was cancelled meanwhile, the page still counts.
+   * Counts a sent page and releases the job with its next position. Without one the job is completed. Nothing changes
+   * when another instance has claimed the job. When the job was cancelled meanwhile, the page is still counted.
    */
   advance: async (
     { _id }: RedeliveryJob,
@@ -171,7 +171,7 @@ const leasesOf = (runQuery: RunJobQuery, now: Now) => ({
 
 export type RedeliveryStore = ReturnType<typeof redeliveryStoreOf>;
 
-/** The jobs in MongoDB. Every change is one atomic change of one document. */
+/** Opens the jobs in MongoDB. Every change is one atomic change of one document. */
 export const redeliveryStoreOf = (runQuery: RunJobQuery, now: Now) => ({
   ...jobsOf(runQuery, now),
   ...leasesOf(runQuery, now),

@@ -5,13 +5,13 @@ import { RecordRefused } from '@webhooks/kafka';
 import type { OutgoingRecord, Sink } from '@webhooks/kafka';
 import type { KnownConfiguration } from '../configurations.js';
 
-/** A delivery that was made before. */
+/** The fields of an earlier delivery that a redelivery needs. */
 export type PastDelivery = Pick<DeliveryTask, 'deliveryId' | 'tenantId' | 'ref' | 'eventId' | 'eventType'>;
 
-/** The name of a cycle sorts after `0`, the first one, and after those of earlier redeliveries. */
+/** Returns the cycle of a redelivery. It sorts after `0`, the first one, and after those of earlier redeliveries. */
 export const cycleOf = (id: string): string => `r${id}`;
 
-/** The first attempt of a new cycle: the same id and bytes, due now (Unix milliseconds). */
+/** Makes the first task of a new cycle: with the same delivery id and bytes, due at `now` (Unix milliseconds). */
 export function makeTask(
   { deliveryId, tenantId, ref, eventId, eventType }: PastDelivery,
   { revision, applicationId }: KnownConfiguration,
@@ -36,9 +36,10 @@ export function makeTask(
   };
 }
 
-/** Why a delivery cannot be made again with the current configuration. */
+/** Why a delivery cannot be sent again with the current configuration. */
 type Refusal = 'unknown' | 'disabled' | 'other-event-type';
 
+/** Returns why a delivery cannot be sent again; undefined when it can. */
 export function refusalOf(
   { eventType }: Pick<PastDelivery, 'eventType'>,
   configuration: KnownConfiguration | undefined,
@@ -48,17 +49,17 @@ export function refusalOf(
   return configuration.eventType === eventType ? undefined : 'other-event-type';
 }
 
-const WORDS: Readonly<Record<Refusal, string>> = {
+const REASONS: Readonly<Record<Refusal, string>> = {
   unknown: 'the webhook is not known',
   disabled: 'the webhook is disabled: enable it first',
   'other-event-type': 'the webhook has another event type now',
 };
 
-/** The error for a configuration to which nothing can be sent. */
-export const refused = (refusal: Refusal): AppError =>
-  new AppError(refusal === 'disabled' ? 'webhook-disabled' : 'not-redeliverable', WORDS[refusal]);
+/** Makes the error for a configuration to which nothing can be sent. */
+export const refusalError = (refusal: Refusal): AppError =>
+  new AppError(refusal === 'disabled' ? 'webhook-disabled' : 'not-redeliverable', REASONS[refusal]);
 
-/** Resolves when Kafka has all tasks. Throws 503 when it did not acknowledge them in time. */
+/** Resolves when Kafka has acknowledged all tasks. Throws 503 when it did not in time. */
 export type PublishTasks = (tasks: readonly DeliveryTask[]) => Promise<void>;
 
 const toRecord = (task: DeliveryTask): OutgoingRecord => ({
@@ -75,7 +76,7 @@ export const createPublishTasks =
       await sink.sendMany(tasks.map(toRecord), { deadlineMs });
     } catch (error) {
       if (error instanceof RecordRefused) throw error;
-      const detail = 'the broker did not take the delivery in time; try again';
+      const detail = 'the broker did not acknowledge the delivery in time; try again';
       throw new AppError('unavailable', detail, { cause: error });
     }
   };

@@ -6,14 +6,14 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Configurations } from '../configurations.js';
 import type { Database } from '../database.js';
 import { FIRST_CYCLE } from '../delivery-log/delivery-state.js';
-import { keepTestEvent } from '../payments/event-store.js';
-import { cycleOf, makeTask, refusalOf, refused } from './redelivery-task.js';
+import { storeTestEvent } from '../payments/event-store.js';
+import { cycleOf, makeTask, refusalError, refusalOf } from './redelivery-task.js';
 import type { PastDelivery, PublishTasks } from './redelivery-task.js';
 
 export interface RedeliverOnePorts {
-  /** Throws 404 when there is none. */
+  /** Finds a delivery of this tenant. Throws 404 when there is none. */
   readonly findDelivery: (tenantId: string, deliveryId: string) => Promise<PastDelivery>;
-  /** The bytes that were sent; undefined when they are not kept any more. */
+  /** Returns the bytes that were sent; undefined when they are no longer stored. */
   readonly findBody: (tenantId: string, eventId: string) => Promise<Buffer | undefined>;
   readonly configurations: Pick<Configurations, 'current'>;
   readonly publish: PublishTasks;
@@ -22,9 +22,9 @@ export interface RedeliverOnePorts {
 }
 
 /**
- * Sends one delivery again, whatever its status. Resolves with the new cycle when Kafka has it. Throws 404 for an
- * unknown delivery, 422 when its webhook is disabled or its notification is not kept, and 503 when the broker is
- * away.
+ * Sends one delivery again, whatever its status. Resolves with the new cycle (the id of this redelivery) when Kafka has
+ * acknowledged the task. Throws 404 for an unknown delivery. Throws 422 when its webhook is disabled or its notification
+ * is no longer stored, and 503 when the broker is unreachable.
  */
 export async function redeliverOne(
   tenantId: string,
@@ -34,9 +34,9 @@ export async function redeliverOne(
   const delivery = await ports.findDelivery(tenantId, deliveryId);
   const configuration = await ports.configurations.current(tenantId, delivery.ref);
   const refusal = refusalOf(delivery, configuration);
-  if (refusal !== undefined) throw refused(refusal);
+  if (refusal !== undefined) throw refusalError(refusal);
   const body = await ports.findBody(tenantId, delivery.eventId);
-  if (!body) throw new AppError('not-redeliverable', 'the notification is not kept any more');
+  if (!body) throw new AppError('not-redeliverable', 'the notification is no longer stored');
   const cycle = cycleOf(ports.newId());
   await ports.publish([makeTask(delivery, configuration, { cycle, now: ports.now(), body })]);
   return { deliveryId, cycle };
@@ -49,9 +49,9 @@ export interface TestPorts {
 }
 
 /**
- * Sends an invented event through the real path to one endpoint. Its event is kept first, marked as a test, so that
- * its identifiers can be queried. Throws 404 for a ref that the tenant does not have, and 422 when it is disabled.
- * Resolves when Kafka has it; the delivery log shows the result.
+ * Sends a test event to one endpoint, the way of any other event. It is stored first, marked as a test, so that its
+ * identifiers can be queried. Throws 404 for a ref that the tenant does not have, and 422 when the webhook is disabled.
+ * Resolves when Kafka has acknowledged the task; the delivery log shows the result.
  */
 async function sendTest(
   tenantId: string,
@@ -59,12 +59,12 @@ async function sendTest(
   { database, configurations, publish }: TestPorts,
 ): Promise<{ readonly deliveryId: string; readonly eventId: string }> {
   const configuration = await configurations.current(tenantId, ref);
-  if (!configuration.enabled) throw refused('disabled');
+  if (!configuration.enabled) throw refusalError('disabled');
   const { eventType } = configuration;
   const now = new Date();
   const event = makeTestEvent({ tenantId, eventType }, TEST_EVENT + uuidv7(), now);
   const body = renderNotification(event);
-  await keepTestEvent(database.within(REQUEST_MS), event);
+  await storeTestEvent(database.within(REQUEST_MS), event);
   const delivery = { deliveryId: deliveryIdOf(tenantId, ref, event.id), tenantId, ref, eventId: event.id };
   const options = { cycle: FIRST_CYCLE, now: now.getTime(), body };
   await publish([makeTask({ ...delivery, eventType }, configuration, options)]);

@@ -7,13 +7,13 @@ import type { DeliveryCount } from '../delivery-log/delivery-store.js';
 import { omitUndefined } from '../omit-undefined.js';
 import { REDELIVERABLE, viewFilter, viewJob } from './redelivery-store.js';
 import type { RedeliveryFilter, RedeliveryJob, RedeliveryStore } from './redelivery-store.js';
-import { refused } from './redelivery-task.js';
+import { refusalError } from './redelivery-task.js';
 import { parseTime } from '../request-parameters.js';
 
 export interface RedeliveryRequest {
-  /** `to` is absent when the caller left it out: until now. */
+  /** `to` is absent when the caller left it out; it then means now. */
   readonly filter: Omit<RedeliveryFilter, 'to'> & { readonly to?: Date };
-  /** Only counts what would be sent. */
+  /** True: only counts the deliveries that would be sent. */
   readonly dryRun: boolean;
 }
 
@@ -37,10 +37,10 @@ const checkBody = compileCheck<RedeliveryBody>({
   },
 });
 
-/** The schema has checked the text. */
+/** Never undefined: the schema has checked the text. */
 const timeOf = (text: UtcTime): Date => parseTime(text) ?? new Date(text);
 
-/** Reads the body of `POST …/redeliveries`; `status` is `dead` by default. Throws 422 with what is wrong. */
+/** Reads the body of `POST …/redeliveries`; `status` is `dead` by default. Throws 422 with the faults. */
 export function readRedeliveryRequest(request: ApiRequest): RedeliveryRequest {
   const { from, to, ref, dryRun = false, status = 'dead', ...rest } = readJson(request, checkBody);
   return {
@@ -55,21 +55,22 @@ export function readRedeliveryRequest(request: ApiRequest): RedeliveryRequest {
 }
 
 export interface StartRedeliveryPorts {
-  /** Opens the jobs for a few statements. */
+  /** Opens the store of jobs for a few statements. */
   readonly storeFor: () => Pick<RedeliveryStore, 'insert'>;
-  /** Counts the matches, to `max` at most, and no longer than a caller waits. */
+  /** Counts the matches, up to `max` and for about 4 s. */
   readonly countMatches: (tenantId: string, filter: RedeliveryFilter, max: number) => Promise<DeliveryCount>;
   readonly configurations: Pick<Configurations, 'current'>;
   readonly newId: () => string;
   readonly now: () => number;
 }
 
-/** Running jobs of one tenant, and deliveries of one job. */
+/** Most running jobs of one tenant. */
 const MAX_RUNNING = 5;
+/** Most deliveries of one job. */
 export const MAX_MATCHED = 1_000_000;
 /**
- * A first attempt is in the log this long after its event was appended: 30 s at most (`timeoutMs`), and 10 s to be
- * queued and read.
+ * Longest time from an event's append until its first attempt is in the log: 30 s for the attempt (`timeoutMs`), and
+ * 10 s for queueing and reading.
  */
 const UNDER_WAY_MS = 40_000;
 
@@ -78,7 +79,7 @@ const refuse = (property: string, reason: string): AppError => invalidRequest([{
 function refuseRange({ from, to, status, ref }: RedeliveryRequest['filter'], now: number): void {
   if (to && from >= to) throw refuse('from', 'must be before to');
   if (from.getTime() >= now) throw refuse('from', 'lies in the future');
-  if (status === 'missed' && !ref) throw refuse('ref', 'must be given: one webhook has missed them');
+  if (status === 'missed' && !ref) throw refuse('ref', 'is required: `missed` concerns one webhook');
 }
 
 async function filterOf(
@@ -91,13 +92,14 @@ async function filterOf(
   const range = { ...filter, to: new Date(Math.min(filter.to?.getTime() ?? at, at)) };
   if (filter.ref === undefined) return range;
   const { enabled, eventType } = await configurations.current(tenantId, filter.ref);
-  if (!enabled && !dryRun) throw refused('disabled');
+  if (!enabled && !dryRun) throw refusalError('disabled');
   return filter.status === 'missed' ? { eventType, ...range } : range;
 }
 
 /**
- * Makes a job that sends again what matches now, or only counts it (`dryRun`). Throws 404 for a ref that the tenant
- * does not have. Throws 422 when it is disabled, when too much matches or too many jobs run.
+ * Creates a job that sends again the deliveries that match now, or only counts them (`dryRun`). Throws 404 for a ref
+ * that the tenant does not have. Throws 422 when the webhook is disabled, more than 1,000,000 deliveries match, or five
+ * jobs are running.
  */
 export async function startRedelivery(
   tenantId: string,
@@ -123,6 +125,6 @@ export async function startRedelivery(
     updatedAt: at,
   };
   if (!(await ports.storeFor().insert(job, MAX_RUNNING)))
-    throw new AppError('limit-reached', `${MAX_RUNNING} redeliveries of this tenant run already`);
+    throw new AppError('limit-reached', `${MAX_RUNNING} redeliveries of this tenant are already running`);
   return { status: 202, body: viewJob(job) };
 }

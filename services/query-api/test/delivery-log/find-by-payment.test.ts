@@ -1,6 +1,6 @@
 import { randomName } from '@webhooks/testkit';
 import type { DeliveryList } from '../../src/delivery-log/operations.js';
-import { keepEvents } from '../../src/payments/event-store.js';
+import { storeEvents } from '../../src/payments/event-store.js';
 import { MAX_EVENTS } from '../../src/payments/find-events.js';
 import type { CatchUpResult } from '../../src/projection/catch-up.js';
 import { baseOf, delivered, packRecord } from './support/entries.js';
@@ -43,7 +43,7 @@ const EVENTS = [
   ['none', (_data: object, at: object) => out({ endToEndId: `E${'3'.repeat(31)}` }, at)],
 ] as const;
 const keep = () =>
-  keepEvents(
+  storeEvents(
     log.runQuery,
     EVENTS.map(([id, make]) => eventRecord(make({}, { id, tenantId }))),
   );
@@ -77,7 +77,7 @@ describe('the deliveries of a payment', () => {
     const many = Array.from({ length: MAX_EVENTS + 1 }, (_, at) =>
       paid({ endToEndId: `E${String(at).padStart(31, '0')}` }, { tenantId, id: `evt_${at}` }),
     );
-    await keepEvents(log.runQuery, many.map((event) => eventRecord(event))); // prettier-ignore
+    await storeEvents(log.runQuery, many.map((event) => eventRecord(event))); // prettier-ignore
     const last = `evt_${MAX_EVENTS}`;
     await deliver(last);
     expect(await eventsOf(`txId=${TX}&endToEndId=E${String(MAX_EVENTS).padStart(31, '0')}`)).toEqual([last]);

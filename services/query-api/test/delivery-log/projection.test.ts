@@ -30,7 +30,7 @@ afterAll(async () => {
   await Promise.all([log.close(), other.close()]);
 });
 beforeEach(() => {
-  log.passedOver.length = 0;
+  log.skipped.length = 0;
   log.kept.length = 0;
 });
 
@@ -201,7 +201,7 @@ describe('a record that cannot be read', () => {
   ])('is reported and passed over: %s', async (_what, record, reason) => {
     const place = placeOf();
     await log.apply(record, packRecord(delivered({}, place)));
-    expect(log.passedOver).toEqual([reason]);
+    expect(log.skipped).toEqual([reason]);
     await expectStored([delivered({}, place)]);
   });
 });

@@ -1,4 +1,4 @@
-import { createOpenRequests } from '@webhooks/http-api';
+import { createConcurrencyLimiter } from '@webhooks/http-api';
 import type { ApiReply, ApiRequest } from '@webhooks/http-api';
 import { createDeliveryOperations } from '../../src/delivery-log/operations.js';
 import type { DeliveryPage, DeliveryStore } from '../../src/delivery-log/delivery-store.js';
@@ -8,7 +8,7 @@ it('a tenant with many lists at once gets 429 with Retry-After beyond its share,
   const page = (): Promise<DeliveryPage> => answered.promise;
   const [list] = createDeliveryOperations({
     storeFor: () => ({ page }) as unknown as DeliveryStore,
-    lists: createOpenRequests({ total: 8 }),
+    lists: createConcurrencyLimiter({ total: 8 }),
     catchUp: () => Promise.resolve('passed'),
   });
   if (!list) throw new Error('expected the list to come first');

@@ -20,9 +20,13 @@ const DAY_MS = 86_400_000;
 async function project(entries: (tenantId: string, now: number) => readonly AttemptLogEntry[]) {
   const [tenantId, now] = [randomName('tenant'), Date.now()];
   const told: string[] = [];
-  const passedOver = (_record: KafkaRecord, reason: string) => void told.push(reason);
+  const onSkipped = (_record: KafkaRecord, reason: string) => void told.push(reason);
   const current = () => Promise.reject(new Error('nobody asks'));
-  const { projection } = composeHealth({ database: test.database, configurations: { current }, passedOver });
+  const { projection } = composeHealth({
+    database: test.database,
+    configurations: { current },
+    onSkipped,
+  });
   await projection.apply([packRecord(...entries(tenantId, now))]);
   const buckets = await findBuckets(test.database.within(20_000), { tenantId, ref: REF, now });
   const sum = (which: 'succeeded' | 'failed') => buckets.reduce((total, bucket) => total + bucket[which], 0);

@@ -2,7 +2,7 @@ import type { ApiRequest, Operation } from '@webhooks/http-api';
 import { randomName } from '@webhooks/testkit';
 import type { CatchUp } from '../../src/projection/catch-up.js';
 import { composePayments } from '../../src/payments/compose.js';
-import { keepEvents } from '../../src/payments/event-store.js';
+import { storeEvents } from '../../src/payments/event-store.js';
 import { E2E, eventRecord, OTHER_E2E, paid, TX } from './support/events.js';
 import { openTestDatabase } from './support/open-test-database.js';
 import type { TestDatabase } from './support/open-test-database.js';
@@ -22,8 +22,8 @@ function openQueries(): Readonly<Record<'charge' | 'pix', RunQuery>> {
   const { operations } = composePayments({
     database: open.database,
     catchUp: () => ({ wait: () => Promise.resolve('passed') }) as CatchUp,
-    keptMs: 1,
-    waiting: { total: 1, each: 1 },
+    retentionMs: 1,
+    waiting: { total: 1, perTenant: 1 },
   });
   const [cob, transaction] = operations;
   if (!cob || !transaction) throw new Error('expected two operations');
@@ -54,7 +54,7 @@ it.each(['charge', 'pix'] as const)('concurrent requests for one %s share one bo
     paid({ endToEndId: OTHER_E2E }, { tenantId, id: 'evt_2' }),
     paid({ amount: '1.00' }, { tenantId: other }),
   ];
-  await keepEvents(
+  await storeEvents(
     open.database.within(20_000),
     events.map((event) => eventRecord(event)),
   );

@@ -3,7 +3,7 @@ import type { PaymentEvent, RecordOrigin } from '@webhooks/contracts';
 import type { RunQuery } from '@webhooks/mongodb';
 import { randomName } from '@webhooks/testkit';
 import type { Models } from '../../src/database.js';
-import { findBodies, keepDeadLetter, keepEvents, keyOf } from '../../src/payments/event-store.js';
+import { findBodies, storeDeadLetter, storeEvents, keyOf } from '../../src/payments/event-store.js';
 import type { EventRow } from '../../src/payments/event-store.js';
 import { findByKeyOf, findOfCharge, MAX_EVENTS, mergeRows } from '../../src/payments/find-events.js';
 import { E2E, eventRecord, merge, OTHER_E2E, OTHER_TX, out, paid, reversal, TX } from './support/events.js';
@@ -33,7 +33,7 @@ const findTransaction = async (...pix: Parameters<typeof keyOf>) =>
 const findCharge = async (...charge: Parameters<typeof keyOf>) =>
   mergeRows(await findOfCharge(byPix, await byCharge([keyOf(...charge)])));
 const keep = (...events: readonly PaymentEvent[]): Promise<unknown> =>
-  keepEvents(
+  storeEvents(
     runQuery,
     events.map((event) => eventRecord(event)),
   );
@@ -44,7 +44,7 @@ const bodyOf = async (eventId: string, tenant = tenantId): Promise<Buffer | unde
 
 it('an event is one document: its keys, its bytes and its place', async () => {
   const event = paid({ paidAt: '2026-11-21T14:03:27Z', ...{ payerName: 'Maria' } }, { tenantId });
-  await keepEvents(runQuery, [eventRecord(event, { partition: 7, offset: 2 ** 40 })]);
+  await storeEvents(runQuery, [eventRecord(event, { partition: 7, offset: 2 ** 40 })]);
   const { body, heardAt, appendedAt, ...rest } = (await rowOf(event.id)) ?? {};
   expect(rest).toStrictEqual({
     ...{ _id: `${tenantId}/evt_1`, pix: `${tenantId}/${E2E}`, charge: `${tenantId}/${TX}` },
@@ -83,7 +83,7 @@ it.each([
   ['tomorrow', Date.now() + DAY_MS, 0],
   ['three days ago', Date.now() - 3 * DAY_MS, 3],
 ])('a record with %s is kept as if it were as old as the topic can hold', async (_what, timestamp, days) => {
-  await keepEvents(runQuery, [eventRecord(paid({}, { tenantId }), { timestamp })]);
+  await storeEvents(runQuery, [eventRecord(paid({}, { tenantId }), { timestamp })]);
   const ageMs = Date.now() - Number((await rowOf('evt_1'))?.heardAt);
   expect(ageMs).toBeGreaterThanOrEqual(days * DAY_MS);
   expect(ageMs).toBeLessThan(days * DAY_MS + 60_000);
@@ -91,7 +91,7 @@ it.each([
 
 it('an event that the topic held for longer was appended when it was, and nobody missed it later', async () => {
   const timestamp = Date.now() - 10 * DAY_MS;
-  await keepEvents(runQuery, [eventRecord(paid({}, { tenantId }), { timestamp })]);
+  await storeEvents(runQuery, [eventRecord(paid({}, { tenantId }), { timestamp })]);
   expect((await rowOf('evt_1'))?.appendedAt).toEqual(new Date(timestamp));
 });
 
@@ -99,7 +99,7 @@ describe('a dead letter', () => {
   const ORIGIN: RecordOrigin = { topic: TOPICS.events, partition: 3, offset: '77' };
   const REDELIVERED: RecordOrigin = { topic: TOPICS.deliveries, partition: 0, offset: '0' };
   const die = (event: PaymentEvent, origin = ORIGIN, body = renderNotification(event)): Promise<void> =>
-    keepDeadLetter(runQuery, { tenantId, eventId: event.id, origin, body });
+    storeDeadLetter(runQuery, { tenantId, eventId: event.id, origin, body });
 
   it('whose event is unknown adds it with its bytes, its fields and its place', async () => {
     const event = paid({ chargeAmount: '109.90' }, { tenantId });
@@ -117,7 +117,7 @@ describe('a dead letter', () => {
 
   it('restarts the retention of a known event, and changes nothing else', async () => {
     const event = paid({}, { tenantId });
-    await keepEvents(runQuery, [eventRecord(event, { timestamp: 0, offset: 5 })]);
+    await storeEvents(runQuery, [eventRecord(event, { timestamp: 0, offset: 5 })]);
     const { heardAt: before, ...kept } = (await rowOf(event.id)) ?? {};
     await die(paid({ amount: '2.00' }, { tenantId }));
     const { heardAt: after, ...same } = (await rowOf(event.id)) ?? {};
@@ -136,7 +136,7 @@ describe('a dead letter', () => {
   it('of a redelivery that was read before its event gets the place of that, and keeps it', async () => {
     const event = paid({}, { tenantId });
     await die(event, REDELIVERED);
-    for (const offset of [7, 8]) await keepEvents(runQuery, [eventRecord(event, { partition: 5, offset })]);
+    for (const offset of [7, 8]) await storeEvents(runQuery, [eventRecord(event, { partition: 5, offset })]);
     expect(await rowOf(event.id)).toMatchObject({ partition: 5, offset: 7 });
   });
 

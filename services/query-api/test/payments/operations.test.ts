@@ -148,7 +148,7 @@ it.each([
   ['an empty one', 'endToEndId=', 'endToEndId', 'must be 32 letters and digits'],
   ['31 characters', `endToEndId=${'E'.repeat(31)}`, 'endToEndId', 'must be 32 letters and digits'],
   ['33 characters', `endToEndId=${'E'.repeat(33)}`, 'endToEndId', 'must be 32 letters and digits'],
-  ['a repeated one', `endToEndId=${E2E}&endToEndId=${E2E}`, 'endToEndId', 'must be given once'],
+  ['a repeated one', `endToEndId=${E2E}&endToEndId=${E2E}`, 'endToEndId', 'must appear once'],
   ['an unknown one', `endToEndId=${E2E}&txId=${TX}`, 'txId', 'is not a known parameter'],
   ['another case', `endtoendid=${E2E}`, 'endtoendid', 'is not a known parameter'],
 ])('transaction refuses %s with 422, and looks for nothing', async (_what, query, property, reason) => {

@@ -5,7 +5,7 @@ import { eventually, randomName } from '@webhooks/testkit';
 import fc from 'fast-check';
 import type { Database } from '../../src/database.js';
 import { composePayments } from '../../src/payments/compose.js';
-import { findBodies, keepTestEvent, keyOf } from '../../src/payments/event-store.js';
+import { findBodies, storeTestEvent, keyOf } from '../../src/payments/event-store.js';
 import { findByKeyOf, findOfCharge, MAX_EVENTS, mergeRows } from '../../src/payments/find-events.js';
 import { viewCharge, viewTransaction } from '../../src/payments/view-transaction.js';
 import { E2E, eventRecord, merge, OTHER_E2E, paid, recordOf, reversal, TX } from './support/events.js';
@@ -40,7 +40,7 @@ const findCharge = async (...charge: Parameters<typeof keyOf>) =>
 const composeOn = (database: Database) =>
   composePayments({
     ...{ database, catchUp: () => undefined },
-    ...{ keptMs: 1, waiting: { total: 1, each: 1 } },
+    ...{ retentionMs: 1, waiting: { total: 1, perTenant: 1 } },
   });
 const projectionOn = (database: Database) => composeOn(database).projection;
 
@@ -210,7 +210,7 @@ it('records that cannot be read are passed over, and the others of the batch are
 });
 
 it('a test event resolves to a record that is marked, until a real one replaces it', async () => {
-  await keepTestEvent(within(), paid({}, { tenantId, id: 'test_1' }));
+  await storeTestEvent(within(), paid({}, { tenantId, id: 'test_1' }));
   const found = await findTransaction(tenantId, E2E);
   expect(found && viewTransaction(found)).toMatchObject({ test: true, txId: TX });
   expect(viewCharge(TX, await findCharge(tenantId, TX))).toMatchObject({ test: true });

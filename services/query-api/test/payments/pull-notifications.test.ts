@@ -140,8 +140,8 @@ function openPages(
     ends: () => Promise.resolve(new Map()),
     generation: () => 'one',
     keyring: () => Promise.resolve(RING),
-    keptMs: DAY_MS,
-    waiting: { total: 9, each: 2 },
+    retentionMs: DAY_MS,
+    waiting: { total: 9, perTenant: 2 },
   });
   return (tenant: string, query: Record<string, string> = {}) => {
     const identity = { tenantId: tenant, scopes: [] };

@@ -2,7 +2,7 @@ import type { RunQuery } from '@webhooks/mongodb';
 import { randomName } from '@webhooks/testkit';
 import fc from 'fast-check';
 import type { Models } from '../../src/database.js';
-import { keepEvents } from '../../src/payments/event-store.js';
+import { storeEvents } from '../../src/payments/event-store.js';
 import { CURSOR, formatCursor, parseCursor, readPage } from '../../src/payments/pull-page.js';
 import type { PullCursor, PullPage, PullRequest } from '../../src/payments/pull-page.js';
 import { eventRecord, out, paid } from './support/events.js';
@@ -32,7 +32,7 @@ interface Place {
 }
 
 const keep = (id: string, place: Place): Promise<unknown> =>
-  keepEvents(runQuery, [eventRecord(paid({}, { tenantId, id }), place)]);
+  storeEvents(runQuery, [eventRecord(paid({}, { tenantId, id }), place)]);
 
 const idsOf = ({ data }: PullPage): string[] => data.map(({ id }) => id);
 
@@ -136,7 +136,7 @@ describe('a chain of pages', () => {
     const records = Array.from({ length: 1_001 }, (_, offset) =>
       eventRecord((offset === 1_000 ? out : paid)({}, { tenantId, id: `evt_${offset}` }), { offset }),
     );
-    await keepEvents(runQuery, records);
+    await storeEvents(runQuery, records);
     const ends = new Map([[0, 1_001]]);
     const first = await page(START, ends, { eventType: 'PIX_OUT', limit: 1 });
     expect([first.data.length, first.hasMore, first.next.offsets]).toEqual([0, true, new Map([[0, 1_000]])]);

@@ -23,7 +23,7 @@ function openRig({ waitMs = 5_000 } = {}): Rig {
     catchUp: new CatchUp({
       positions: {
         generation: () => 'one',
-        takeOwn: () => ends(position),
+        mergeOwn: () => ends(position),
         covers: (ends) => {
           looks += 1;
           return position >= (ends.get(0) ?? 0);
@@ -75,7 +75,7 @@ describe('a wait for the projection', () => {
     const catchUp = new CatchUp({
       positions: {
         generation: () => 'one',
-        takeOwn: () => ends(position),
+        mergeOwn: () => ends(position),
         covers: () => position > 0,
         offsets: () => Promise.resolve(ends(position)),
         needsOthers: () => true,

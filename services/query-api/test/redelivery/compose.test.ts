@@ -1,4 +1,4 @@
-import { createOpenRequests } from '@webhooks/http-api';
+import { createConcurrencyLimiter } from '@webhooks/http-api';
 import type { ApiRequest } from '@webhooks/http-api';
 import { redeliveryOperations } from '../../src/redelivery/compose.js';
 import type { RedeliveryParts } from '../../src/redelivery/compose.js';
@@ -13,7 +13,7 @@ const dryRun = (tenantId: string) =>
 it('counts for a tenant one thing at a time, and for another one beside it', async () => {
   const counting = Promise.withResolvers<{ matched: number; isLowerBound: boolean }>();
   const parts: Pick<RedeliveryParts, 'lists' | 'countMatches' | 'now'> = {
-    lists: createOpenRequests({ total: 8 }),
+    lists: createConcurrencyLimiter({ total: 8 }),
     countMatches: () => counting.promise,
     now: () => Date.parse('2026-11-21T14:00:00Z'),
   };

@@ -2,8 +2,8 @@ import { renderNotification } from '@webhooks/contracts';
 import type { FanOutEntry, PaymentEvent } from '@webhooks/contracts';
 import { randomName } from '@webhooks/testkit';
 import { writeEntries } from '../../src/delivery-log/compose.js';
-import { keepFanOuts } from '../../src/delivery-log/delivery-documents.js';
-import { keepEvents, keepTestEvent } from '../../src/payments/event-store.js';
+import { storeFanOuts } from '../../src/delivery-log/delivery-documents.js';
+import { storeEvents, storeTestEvent } from '../../src/payments/event-store.js';
 import { countMatches, readJobPage } from '../../src/redelivery/job-pages.js';
 import type { RedeliveryFilter } from '../../src/redelivery/redelivery-store.js';
 import { cycleOf } from '../../src/redelivery/redelivery-task.js';
@@ -39,8 +39,8 @@ async function fill(tenantId: string) {
     eventRecord(event, { timestamp: timeOf(index), offset: index }),
   );
   const other = out({}, { tenantId, id: 'evt_other_type' });
-  await keepEvents(runQuery, [...records, eventRecord(other, { timestamp: timeOf(200) })]);
-  await keepTestEvent(runQuery, fixed({}, { tenantId, id: 'evt_test_1' }));
+  await storeEvents(runQuery, [...records, eventRecord(other, { timestamp: timeOf(200) })]);
+  await storeTestEvent(runQuery, fixed({}, { tenantId, id: 'evt_test_1' }));
   const log = events.flatMap(({ id }, index) => [
     delivered({}, { tenantId, eventId: id, ref: OTHER_REF }),
     ...(index < FROM || index >= TO ? [delivered({}, { tenantId, eventId: id, ref: REF })] : []),
@@ -50,7 +50,7 @@ async function fill(tenantId: string) {
     ...{ status: 'missed', ref: REF, eventType: 'PIX_STATIC' },
     ...{ from: new Date(BEGIN), to: new Date(BEGIN + HOUR_MS) },
   };
-  const parts = { database: test.database, keptMs: HOUR_MS * 2, loggedMs: HOUR_MS * 2 };
+  const parts = { database: test.database, retentionMs: HOUR_MS * 2, logRetentionMs: HOUR_MS * 2 };
   return { events, missed: events.slice(FROM, TO), filter, parts };
 }
 
@@ -98,7 +98,7 @@ it('a dry run counts what is missed of the range, and what is not kept any more 
   const later = { ...filter, from: new Date(timeOf(201)), to: new Date(timeOf(300)) };
   expect(await countMatches(tenantId, later, 1_000_000, parts)).toEqual({ matched: 99, isLowerBound: false });
   const rig = openRig(test, [], {
-    readPage: (job, limit) => readJobPage(job, limit, { ...parts, keptMs: 1 }),
+    readPage: (job, limit) => readJobPage(job, limit, { ...parts, retentionMs: 1 }),
     configurations,
   });
   const job = await rig.start({ tenantId, filter });
@@ -113,7 +113,7 @@ it('a count pauses after each page for as long as the page took, and reads no no
   const more = Array.from({ length: 2 * COUNT }, (_, index) =>
     fixed({}, { tenantId, id: `evt_more_${index}` }),
   );
-  await keepEvents(
+  await storeEvents(
     test.database.within(60_000),
     more.map((event) => eventRecord(event, { timestamp: BEGIN + 1_000 })),
   );
@@ -157,19 +157,19 @@ it('an event that a dead letter of another webhook keeps alive was not missed on
   const runQuery = test.database.within(20_000);
   const event = fixed({}, { tenantId });
   const days = (count: number): number => Date.now() - count * 24 * HOUR_MS;
-  await keepEvents(runQuery, [eventRecord(event)]);
+  await storeEvents(runQuery, [eventRecord(event)]);
   await runQuery(({ events }) => events.updateMany({ tenantId }, { appendedAt: new Date(days(6)) }).exec());
   const filter = { status: 'missed', ref: REF, eventType: 'PIX_STATIC' } as const;
   const range = { from: new Date(days(7)), to: new Date(days(0)) };
-  const kept = { database: test.database, keptMs: 30 * 24 * HOUR_MS, loggedMs: 7 * 24 * HOUR_MS };
+  const kept = { database: test.database, retentionMs: 30 * 24 * HOUR_MS, logRetentionMs: 7 * 24 * HOUR_MS };
   const bodiesWith = async (parts: typeof kept) => {
     const job = { tenantId, filter: { ...filter, ...range } };
     return (await readJobPage(job, 10, parts)).candidates.map(({ body }) => body !== undefined);
   };
   expect(await bodiesWith(kept)).toEqual([true]);
-  expect(await bodiesWith({ ...kept, loggedMs: 5 * 24 * HOUR_MS })).toEqual([false]);
+  expect(await bodiesWith({ ...kept, logRetentionMs: 5 * 24 * HOUR_MS })).toEqual([false]);
   // Its `heardAt` is of today.
-  expect(await bodiesWith({ ...kept, keptMs: 5 * 24 * HOUR_MS })).toEqual([false]);
+  expect(await bodiesWith({ ...kept, retentionMs: 5 * 24 * HOUR_MS })).toEqual([false]);
 }, 60_000);
 
 it('a delivery whose event is not projected yet is not taken for one whose notification has expired', async () => {
@@ -180,9 +180,9 @@ it('a delivery whose event is not projected yet is not taken for one whose notif
   const known = () => ({ revision: 4, enabled: true, eventType: 'PIX_OUT' }) as const;
   const rig = openRig(test, [], {
     readPage: (job, limit) =>
-      readJobPage(job, limit, { database: test.database, keptMs: HOUR_MS, loggedMs: HOUR_MS }),
+      readJobPage(job, limit, { database: test.database, retentionMs: HOUR_MS, logRetentionMs: HOUR_MS }),
     catchUp: async () => {
-      await keepEvents(runQuery, [eventRecord(event)]);
+      await storeEvents(runQuery, [eventRecord(event)]);
       return 'passed';
     },
     configurations: { known, upToDate },
@@ -213,9 +213,9 @@ it('events of a fan-out that has not ended are not missed yet, in any order of r
     return { kind: 'fan-out', tenantId, eventId, at, isOpen };
   };
   const runQuery = test.database.within(10_000);
-  await keepFanOuts(runQuery, [entry(first, true), entry(second, true)]);
+  await storeFanOuts(runQuery, [entry(first, true), entry(second, true)]);
   expect(await count()).toBe(missed.length - 2);
-  await keepFanOuts(runQuery, [entry(first, false)]);
-  await keepFanOuts(runQuery, [entry(first, true)]);
+  await storeFanOuts(runQuery, [entry(first, false)]);
+  await storeFanOuts(runQuery, [entry(first, true)]);
   expect(await count()).toBe(missed.length - 1);
 });

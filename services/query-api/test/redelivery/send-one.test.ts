@@ -1,9 +1,9 @@
-import { createOpenRequests } from '@webhooks/http-api';
+import { createConcurrencyLimiter } from '@webhooks/http-api';
 import type { ApiRequest } from '@webhooks/http-api';
 import { Closers, HealthBoard, Registry } from '@webhooks/runtime';
 import { randomName } from '@webhooks/testkit';
 import { mergeEntries } from '../../src/delivery-log/merge-entries.js';
-import { keepEvents } from '../../src/payments/event-store.js';
+import { storeEvents } from '../../src/payments/event-store.js';
 import type { CatchUpResult } from '../../src/projection/catch-up.js';
 import { composeRedelivery } from '../../src/redelivery/compose.js';
 import { delivered } from '../delivery-log/support/entries.js';
@@ -22,7 +22,11 @@ it('a notification that is not projected yet is not refused as expired', async (
   const operations = composeRedelivery(
     {
       ...{ database: test.database, publish: () => Promise.resolve(), ratePerSecond: 1 },
-      ...{ keptMs: 86_400_000, loggedMs: 86_400_000, lists: createOpenRequests({ total: 8 }) },
+      ...{
+        retentionMs: 86_400_000,
+        logRetentionMs: 86_400_000,
+        lists: createConcurrencyLimiter({ total: 8 }),
+      },
       configurations: { known: () => configuration, current: () => Promise.resolve(configuration), upToDate },
       findDelivery: () => Promise.resolve(delivery),
       catchUp: () => catchUp(),
@@ -41,7 +45,7 @@ it('a notification that is not projected yet is not refused as expired', async (
   catchUp = () => Promise.resolve('passed');
   await expect(redeliver?.handle(request)).rejects.toMatchObject({ code: 'not-redeliverable' });
   catchUp = async () => {
-    await keepEvents(test.database.within(5_000), [eventRecord(out())]);
+    await storeEvents(test.database.within(5_000), [eventRecord(out())]);
     return 'passed';
   };
   expect(await redeliver?.handle(request)).toMatchObject({ status: 202 });

@@ -65,7 +65,7 @@ describe('a job of what a webhook missed', () => {
 
   it('must name the webhook', async () => {
     await expect(startRedelivery('acme', { filter: missed, dryRun: false }, ports)).rejects.toMatchObject({
-      violations: [{ property: 'ref', reason: 'must be given: one webhook has missed them' }],
+      violations: [{ property: 'ref', reason: 'is required: `missed` concerns one webhook' }],
     });
   });
 

@@ -2,7 +2,7 @@ import { EVENT_TYPES } from '@webhooks/contracts';
 import type { AttemptLogEntry } from '@webhooks/contracts';
 import { createRandom } from '@webhooks/testkit';
 import type { DeliveryFilter } from '../../../src/delivery-log/delivery-store.js';
-import { by, inTurn } from '../../../src/order.js';
+import { orderBy, chainOrders } from '../../../src/order.js';
 import { cancelled, dead, delivered, failed, packRecord } from './entries.js';
 import type { OpenLog } from './open-log.js';
 
@@ -58,9 +58,9 @@ export const matching = (all: readonly Known[], filter: DeliveryFilter): readonl
     .filter((one) => filter.from === undefined || one.createdAt >= filter.from.getTime())
     .filter((one) => filter.to === undefined || one.createdAt < filter.to.getTime())
     .toSorted(
-      inTurn(
-        by(({ createdAt }) => createdAt),
-        by(({ deliveryId }) => deliveryId),
+      chainOrders(
+        orderBy(({ createdAt }) => createdAt),
+        orderBy(({ deliveryId }) => deliveryId),
       ),
     )
     .toReversed();

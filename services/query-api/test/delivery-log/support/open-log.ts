@@ -1,6 +1,6 @@
 import type { KafkaRecord } from '@webhooks/kafka';
 import type { RunQuery } from '@webhooks/mongodb';
-import { createOpenRequests } from '@webhooks/http-api';
+import { createConcurrencyLimiter } from '@webhooks/http-api';
 import type { ApiReply, ApiRequest, Operation } from '@webhooks/http-api';
 import { composeDeliveryLog } from '../../../src/delivery-log/compose.js';
 import type { DeliveryLog } from '../../../src/delivery-log/compose.js';
@@ -15,7 +15,7 @@ export interface OpenLog extends DeliveryLog, Pick<TestDatabase, 'onCommand'> {
   readonly models: Models;
   readonly runQuery: RunQuery<Models>;
   readonly kept: DeadNotification[];
-  readonly passedOver: string[];
+  readonly skipped: string[];
   apply(...records: readonly KafkaRecord[]): Promise<void>;
   row(deliveryId: string): Promise<DeliveryRow | null>;
   list(tenantId: string, query?: string): Promise<ApiReply>;
@@ -53,16 +53,16 @@ export async function openLog(
   const models = database.models();
   if (!models) throw new Error('expected the database of the tests to be there');
   const kept: DeadNotification[] = [];
-  const passedOver: string[] = [];
+  const skipped: string[] = [];
   const log = composeDeliveryLog({
     database,
-    lists: createOpenRequests({ total: 1_000 }),
-    keepNotification: (notification) => {
+    lists: createConcurrencyLimiter({ total: 1_000 }),
+    storeNotification: (notification) => {
       kept.push(notification);
       return Promise.resolve();
     },
-    passedOver: (_record, reason) => {
-      passedOver.push(reason);
+    onSkipped: (_record, reason) => {
+      skipped.push(reason);
     },
     catchUp,
   });
@@ -72,7 +72,7 @@ export async function openLog(
     models,
     runQuery: (statement) => statement(models),
     kept,
-    passedOver,
+    skipped,
     apply: (...records) => log.projection.apply(records),
     row: (deliveryId) => models.deliveries.findById(deliveryId).lean<DeliveryRow>().exec(),
     list: (tenantId, query = '') => operationAt(log.operations, 0).handle(requestOf(tenantId, query, {})),

@@ -4,7 +4,7 @@ import type { Kafka, OutgoingRecord } from '@webhooks/kafka';
 import { Closers, HealthBoard, Registry } from '@webhooks/runtime';
 import { eventually, randomName } from '@webhooks/testkit';
 import kafkajs from 'kafkajs';
-import { keepProjections } from '../../src/projection/keep-projections.js';
+import { runProjections } from '../../src/projection/run-projections.js';
 import { Positions } from '../../src/projection/positions.js';
 import { forgetGeneration, generationOf } from '../../src/projection/generation.js';
 import type { RunPositionQuery } from '../../src/projection/positions.js';
@@ -65,7 +65,7 @@ function start(topic: string, groupPrefix: string) {
     },
   };
   const health = new HealthBoard();
-  const catchUps = keepProjections(
+  const catchUps = runProjections(
     { kafka, groupPrefix, projections: [projection], runQuery },
     {
       ...{ log, health, registry: new Registry(), addPage: silent },
@@ -93,7 +93,7 @@ it('an instance that is started again continues, and after a reset it ends and t
   const models = test.database.models();
   if (models) await forgetGeneration(models.positions);
   await eventually(() => second.faults.length > 0);
-  expect(String(second.faults[0])).toContain('everything is to be read anew');
+  expect(String(second.faults[0])).toContain('restarting to read everything again');
   await second.stop();
 
   const third = start(topic, group);
@@ -133,7 +133,7 @@ it('the position of a partition that another instance projects is read from the 
     new Positions({ topic, generation: () => 'a-generation', runQuery, own: () => [owned] });
   const ends = new Map([[0, 5]]);
   const here = open('attempts', own);
-  here.takeOwn();
+  here.mergeOwn();
   expect([here.covers(ends), here.needsOthers(ends)]).toEqual([false, true]);
   await open('attempts', { ...own, topic: 'attempts' }).write();
   await here.readOthers();

@@ -1,11 +1,11 @@
 import { AppError } from '../../src/index.js';
-import { createOpenRequests, type OpenRequests } from '../../src/limits/shares.js';
+import { createConcurrencyLimiter, type ConcurrencyLimiter } from '../../src/limits/shared-budget.js';
 
 const caller = (tenantId: string, scope = 'write') => ({ tenantId, scopes: new Set([scope]) });
 
 /** Enters until it is refused: what ends each, and what was at its bound. */
 function fill(
-  open: OpenRequests,
+  open: ConcurrencyLimiter,
   who: ReturnType<typeof caller>,
 ): { ends: (() => void)[]; why: string | undefined } {
   const ends: (() => void)[] = [];
@@ -23,14 +23,14 @@ function fill(
 
 describe('the requests under way', () => {
   it('are half for one tenant alone, and others are admitted', () => {
-    const open = createOpenRequests({ total: 120 });
+    const open = createConcurrencyLimiter({ total: 120 });
     expect(fill(open, caller('a'))).toMatchObject({ ends: { length: 60 }, why: 'tenant-share' });
     expect(fill(open, caller('b')).ends).toHaveLength(30);
     expect(fill(open, caller('c')).ends).toHaveLength(15);
   });
 
   it('free capacity when they end', () => {
-    const open = createOpenRequests({ total: 10 });
+    const open = createConcurrencyLimiter({ total: 10 });
     const first = fill(open, caller('a'));
     for (const end of first.ends) end();
     expect(fill(open, caller('b')).ends).toHaveLength(5);
@@ -38,7 +38,7 @@ describe('the requests under way', () => {
   });
 
   it('may all be held by the operator’s own tokens, and then nobody is admitted', () => {
-    const open = createOpenRequests({ total: 10, uncountedScope: 'own' });
+    const open = createConcurrencyLimiter({ total: 10, uncountedScope: 'own' });
     const own = fill(open, caller('a', 'own'));
     expect(own).toMatchObject({ ends: { length: 10 }, why: 'open-requests' });
     expect(fill(open, caller('b'))).toMatchObject({ ends: { length: 0 }, why: 'open-requests' });
@@ -47,13 +47,13 @@ describe('the requests under way', () => {
   });
 
   it('have a fixed maximum for one tenant, however many are free', () => {
-    const open = createOpenRequests({ total: 120, each: 10 });
+    const open = createConcurrencyLimiter({ total: 120, perTenant: 10 });
     expect(fill(open, caller('a'))).toMatchObject({ ends: { length: 10 }, why: 'tenant-share' });
     expect(fill(open, caller('b')).ends).toHaveLength(10);
   });
 
   it('admit at least one', () => {
-    expect(fill(createOpenRequests({ total: 1 }), caller('a'))).toMatchObject({
+    expect(fill(createConcurrencyLimiter({ total: 1 }), caller('a'))).toMatchObject({
       ends: { length: 1 },
       why: 'open-requests',
     });

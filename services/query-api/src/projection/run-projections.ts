@@ -9,21 +9,23 @@ import { openProjection } from './projection.js';
 import type { Projection, RunningProjection } from './projection.js';
 import { forgetGeneration, generationOf } from './generation.js';
 
-interface KeepOptions {
+interface ProjectionsOptions {
   readonly kafka: Kafka;
   readonly groupPrefix: string;
   readonly projections: readonly Projection[];
   readonly runQuery: RunPositionQuery;
 }
 
-const KEEP_MS = 1_000;
+const CHECK_EVERY_MS = 1_000;
 const STOP_MS = 10_000;
+const LATE = 'the projection did not catch up in time for queries';
 
 type Running = Map<string, RunningProjection>;
+type CatchUps = ReadonlyMap<string, CatchUp>;
 
-/** Opens the projections that do not run. Rejects when one cannot be opened, after all others are. */
+/** Opens the projections that are not running. Tries all of them, then rejects when one could not be opened. */
 async function openMissing(
-  { kafka, groupPrefix, projections }: KeepOptions,
+  { kafka, groupPrefix, projections }: ProjectionsOptions,
   { generation, running }: { readonly generation: string; readonly running: Running },
   scope: ServiceScope,
   signal: AbortSignal,
@@ -50,10 +52,10 @@ function addGauges(running: Running, scope: ServiceScope): void {
 }
 
 function createCatchUps(positions: readonly Positions[], kafka: Kafka, log: Logger) {
-  // One line for all faults of a while, with the latest one: a thousand queries may wait at once.
+  // At most one line in 10 s, with a count and the latest fault: a thousand queries may wait at once.
   const throttle = createLogThrottle();
   const onFault = (error: unknown): void => {
-    throttle((queries) => log.warn('queries were not caught up in time', { queries, ...errorFields(error) }));
+    throttle((queries) => log.warn(LATE, { queries, ...errorFields(error) }));
   };
   return new Map(
     positions.map((one) => {
@@ -64,27 +66,28 @@ function createCatchUps(positions: readonly Positions[], kafka: Kafka, log: Logg
 }
 
 /**
- * Runs the projections of the current rebuild generation, once database and Kafka are there. The process ends when
- * the database holds another generation: it was emptied or reset, or a topic was made anew. Started again, it reads
- * everything. Returns how each topic is waited for.
+ * Runs the projections of the current rebuild generation, once database and Kafka are reachable. The process exits when
+ * the database holds another generation: it was emptied or reset, or a topic was recreated. After the restart it reads
+ * every topic from the start. Returns the `CatchUp` of each topic, by topic name.
  */
-export function keepProjections(options: KeepOptions, scope: ServiceScope): ReadonlyMap<string, CatchUp> {
+export function runProjections(options: ProjectionsOptions, scope: ServiceScope): CatchUps {
   const { kafka, projections, runQuery } = options;
   let generation: string | undefined;
   const running: Running = new Map();
 
-  const keep = async (signal: AbortSignal): Promise<void> => {
+  const restart = (why: string): void => scope.fail(new Error(`${why}: restarting to read everything again`));
+  const check = async (signal: AbortSignal): Promise<void> => {
     const current = await generationOf(runQuery);
     generation ??= current;
     if (current === generation) {
       await openMissing(options, { generation, running }, scope, signal);
-      // The topic lost its end, or was made anew: records below the position were not read.
+      // The topic was truncated or recreated, so records below the position may be unread.
       for (const [topic, catchUp] of catchUps) {
         if (await catchUp.reaches(await catchUp.positions.offsets())) continue;
         await runQuery((models) => forgetGeneration(models.positions, { generation: current }));
-        scope.fail(new Error(`${topic} ends before what was read of it: everything is to be read anew`));
+        restart(`${topic} ends before the position already read (truncated or recreated)`);
       }
-    } else scope.fail(new Error('a new rebuild generation began: everything is to be read anew'));
+    } else restart('the database holds another rebuild generation');
   };
   const positions = projections
     .filter(({ publishesPositions }) => publishesPositions)
@@ -97,18 +100,18 @@ export function keepProjections(options: KeepOptions, scope: ServiceScope): Read
     for (const one of positions) await one.write();
   };
   const writing = repeat({ name: 'writing the positions', everyMs: POLL_MS, log: scope.log, work: write });
-  const keeping = repeat({ name: 'keeping the projections', everyMs: KEEP_MS, log: scope.log, work: keep });
+  const checking = repeat({ name: 'checking topics', everyMs: CHECK_EVERY_MS, log: scope.log, work: check });
   scope.onClose('projections', async () => {
-    // Not awaited: a projection that is being opened while Kafka is away ends when the cluster is closed.
-    keeping.stop().catch(scope.fail);
+    // Not awaited: while Kafka is unreachable, opening a projection ends only when the Kafka client is closed.
+    checking.stop().catch(scope.fail);
     await Promise.all([...running.values()].map((one) => one.stop({ deadlineMs: STOP_MS })));
     await writing.stop();
   });
   scope.health.readiness('projections', () =>
-    running.size === projections.length ? undefined : 'the projections do not run yet',
+    running.size === projections.length ? undefined : 'the projections are not running yet',
   );
   addGauges(running, scope);
-  const read = [...new Set(projections.flatMap(({ topics }) => topics))];
-  watchRetention({ kafka, topics: read, sources: running }, scope);
+  const topics = [...new Set(projections.flatMap(({ topics }) => topics))];
+  watchRetention({ kafka, topics, sources: running }, scope);
   return catchUps;
 }

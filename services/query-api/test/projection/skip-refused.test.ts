@@ -3,7 +3,7 @@ import { isDuplicate } from '@webhooks/mongodb';
 import { randomName } from '@webhooks/testkit';
 import type { Models } from '../../src/database.js';
 import { writeRows } from '../../src/documents.js';
-import { isRefusal, passOverRefused } from '../../src/projection/projection.js';
+import { isRefusal, skipRefused } from '../../src/projection/projection.js';
 import { recordOf } from '../delivery-log/support/entries.js';
 import { openTestDatabase } from '../payments/support/open-test-database.js';
 import type { TestDatabase } from '../payments/support/open-test-database.js';
@@ -67,7 +67,7 @@ describe('a projection', () => {
   const idOf = ({ value }: KafkaRecord): string => String(value);
   const projectionOf = (apply: (some: readonly KafkaRecord[]) => Promise<unknown>) => {
     const told: [string, string][] = [];
-    const projection = passOverRefused(
+    const projection = skipRefused(
       {
         name: 'test',
         topics: [],

@@ -1,0 +1,122 @@
+import { AppError } from '../request/app-error.js';
+import type { Identity } from '../token/identity.js';
+
+export type Caller = Pick<Identity, 'tenantId' | 'scopes'>;
+
+/** Whether tenant limits apply to this caller: all but those with the scope `uncountedScope`. */
+export const isCounted = ({ scopes }: Caller, uncountedScope: string | undefined): boolean =>
+  uncountedScope === undefined || !scopes.has(uncountedScope);
+
+interface SharedBudgetOptions {
+  /** The amount that all callers together may take. */
+  readonly total: number;
+  /** The most that one tenant may take; default: as much as is free. */
+  readonly perTenant?: number;
+  /** Callers with this scope are the operator's own. They may take the whole amount; absent: no caller may. */
+  readonly uncountedScope?: string | undefined;
+  /** Makes the error. `tenantId`: this tenant has taken its share; absent: too little is left for any tenant. */
+  readonly refuse: (tenantId?: string) => AppError;
+}
+
+/**
+ * A bounded amount that tenants share. Each tenant may take as much as is then still free (dynamic thresholds, Choudhury
+ * and Hahne 1998): one tenant alone gets half of `total`, two get a third each. So capacity is always left for another
+ * tenant.
+ */
+export class SharedBudget {
+  /** The amount that each tenant has taken. A tenant without any has no entry. */
+  readonly #byTenant = new Map<string, number>();
+  readonly #options: SharedBudgetOptions;
+  #free: number;
+
+  constructor(options: SharedBudgetOptions) {
+    this.#options = options;
+    this.#free = options.total;
+  }
+
+  /** The amount that is left. */
+  get free(): number {
+    return this.#free;
+  }
+
+  /** Takes an amount. Throws when less is free, or when the tenant's amount would exceed the free amount. */
+  take(caller: Caller, amount: number): void {
+    const { perTenant = Infinity, refuse } = this.#options;
+    if (amount > this.#free) throw refuse();
+    if (isCounted(caller, this.#options.uncountedScope)) {
+      const held = (this.#byTenant.get(caller.tenantId) ?? 0) + amount;
+      if (held > Math.min(this.#free, perTenant)) throw refuse(caller.tenantId);
+      this.#byTenant.set(caller.tenantId, held);
+    }
+    this.#free -= amount;
+  }
+
+  /** Returns an amount that the same caller took. */
+  release(caller: Caller, amount: number): void {
+    this.#free += amount;
+    if (!isCounted(caller, this.#options.uncountedScope)) return;
+    const held = (this.#byTenant.get(caller.tenantId) ?? 0) - amount;
+    if (held === 0) this.#byTenant.delete(caller.tenantId);
+    else this.#byTenant.set(caller.tenantId, held);
+  }
+}
+
+const refuseBody = (tenantId?: string): AppError =>
+  new AppError('unavailable', 'too many request bodies are being read; send this one again', {
+    shed: tenantId === undefined ? { reason: 'open-bodies' } : { reason: 'tenant-share', tenantId },
+  });
+
+/** Bounds the bytes of the bodies of all open requests. */
+export function createBodyBudget(totalBytes: number, uncountedScope?: string) {
+  const budget = new SharedBudget({ total: totalBytes, uncountedScope, refuse: refuseBody });
+  return {
+    /**
+     * Opens the account of one body. Throws 503 when its declared length exceeds the free bytes. Takes no bytes yet.
+     */
+    open: (caller: Caller, declaredBytes: number) => {
+      if (declaredBytes > budget.free) throw refuseBody();
+      let held = 0;
+      return {
+        /** Takes bytes of the budget. Throws 503 when they are not free. */
+        take: (bytes: number): void => {
+          budget.take(caller, bytes);
+          held += bytes;
+        },
+        release: (): void => budget.release(caller, held),
+      };
+    },
+  };
+}
+
+export type BodyBudget = ReturnType<typeof createBodyBudget>;
+
+const refuseRequest = (tenantId?: string): AppError =>
+  new AppError(
+    'too-many-requests',
+    `too many requests${tenantId === undefined ? '' : ' of this tenant'} are under way; send this one again`,
+    { shed: tenantId === undefined ? { reason: 'open-requests' } : { reason: 'tenant-share', tenantId } },
+  );
+
+/** Bounds the requests under way in one instance, and with them the load on the database and Kafka. */
+export function createConcurrencyLimiter(limits: Omit<SharedBudgetOptions, 'refuse'>) {
+  const budget = new SharedBudget({ ...limits, refuse: refuseRequest });
+  /**
+   * Admits a request. Call the returned function once when it has ended. Throws 429 with `Retry-After` at the limit.
+   */
+  const enter = (caller: Caller): (() => void) => {
+    budget.take(caller, 1);
+    return () => budget.release(caller, 1);
+  };
+  /** Runs `work` as one admitted request. Throws as `enter` and `work` do. */
+  const run = async <T>(caller: Caller, work: () => Promise<T>): Promise<T> => {
+    const leave = enter(caller);
+    try {
+      return await work();
+    } finally {
+      leave();
+    }
+  };
+  return { enter, run };
+}
+
+export type ConcurrencyLimiter = ReturnType<typeof createConcurrencyLimiter>;
