@@ -113,7 +113,7 @@ const rebalance: Fault = {
   lasts: [3_000, 20_000],
   begin: (_target, { stack }) => {
     const coming = stack.fleet
-      .startMore({ name: THIRD_WORKER, like: 'delivery-worker' })
+      .startReplica({ name: THIRD_WORKER, like: 'delivery-worker' })
       .catch(() => undefined);
     return async () => {
       await coming;

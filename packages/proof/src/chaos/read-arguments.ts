@@ -42,13 +42,13 @@ export function readArguments(args: readonly string[], faults: readonly string[]
     },
   });
   return {
-    seed: readNumber('seed', values.seed, { least: 0, most: MAX_SEED }),
+    seed: readNumber('seed', values.seed, { min: 0, max: MAX_SEED }),
     /** How many runs, each with the next seed. */
-    seeds: readNumber('seeds', values.seeds, { least: 1, most: 1_000 }),
-    minutes: readNumber('minutes', values.minutes, { least: 0.1, most: 1_440, isWhole: false }),
+    seeds: readNumber('seeds', values.seeds, { min: 1, max: 1_000 }),
+    minutes: readNumber('minutes', values.minutes, { min: 0.1, max: 1_440, isWhole: false }),
     /** Names of faults; empty: all. */
     faults: readNames(values.faults, faults),
-    eventsPerSecond: readNumber('rate', values.rate, { least: 1, most: 1_000 }),
+    eventsPerSecond: readNumber('rate', values.rate, { min: 1, max: 1_000 }),
     help: values.help,
   };
 }

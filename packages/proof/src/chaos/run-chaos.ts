@@ -10,7 +10,7 @@ import { gatherEvidence } from './evidence/gather-evidence.js';
 import { FAULTS } from './faults.js';
 import { makeChanges, isMade } from './generator/changes.js';
 import type { Change } from './generator/changes.js';
-import { INGRESSES, giveIngest, openTopicIngress, generate } from './generator/generator.js';
+import { INGRESSES, createIngestSender, openTopicIngress, generate } from './generator/generator.js';
 import type { Give, Journal } from './generator/generator.js';
 import { runPlan, waitOrStop } from './plan.js';
 import type { Step, DoneStep } from './plan.js';
@@ -78,7 +78,7 @@ async function breakUnderLoad(
     generate({
       random: createRandom(seed),
       eventsPerSecond,
-      ingresses: { ingest: giveIngest(world.paymentSystem), topic },
+      ingresses: { ingest: createIngestSender(world.paymentSystem), topic },
       journal,
       stopping: over.signal,
     }),

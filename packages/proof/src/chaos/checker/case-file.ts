@@ -32,7 +32,7 @@ export type FindingKind =
   | 'invented'
   | 'other-bytes'
   | 'too-early'
-  | 'from-nowhere'
+  | 'unscheduled-attempt'
   | 'too-many-attempts'
   | 'wrong-delay'
   | 'unexplained-repeat'

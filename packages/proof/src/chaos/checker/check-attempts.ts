@@ -20,7 +20,7 @@ function judgeBegun({ attempt, at }: Begun, tasks: readonly TaskSeen[], most: nu
   if (attempt === 1) return undefined;
   const planned = tasks.filter((task) => task.attempt === attempt);
   if (planned.length === 0)
-    return { kind: 'from-nowhere', text: `attempt ${attempt}, which no retry planned` };
+    return { kind: 'unscheduled-attempt', text: `attempt ${attempt}, which no retry planned` };
   const dueAt = Math.min(...planned.map((task) => task.dueAt));
   if (at >= dueAt - CLOCK_SLACK_MS) return undefined;
   return { kind: 'too-early', text: `attempt ${attempt} ${Math.round(dueAt - at)} ms before it was due` };

@@ -9,11 +9,11 @@ import {
   readEvent,
 } from '@webhooks/contracts';
 import type { Stack } from '@webhooks/local';
-import { openSpans, readUnhandled, withAdmin } from '@webhooks/testkit/account';
+import { findUnhandledRanges, readUnhandled, withAdmin } from '@webhooks/testkit/account';
 import type { FoundRecord } from '@webhooks/testkit/account';
 import type { DeadSeen, EntrySeen, Place, TaskSeen, TopicEvidence } from './evidence.js';
 
-/** What the workers read; `openSpans` says how far they are. */
+/** What the workers read; `findUnhandledRanges` says how far they are. */
 const HANDLED = {
   topics: [TOPICS.events, TOPICS.deliveries, TOPICS.fanOuts, ...RETRY_TIERS.map(({ topic }) => topic)],
   groupPrefix: 'delivery-worker',
@@ -67,7 +67,7 @@ function createCollector() {
 }
 
 const readOpen = (stack: Pick<Stack, 'description'>) =>
-  withAdmin(stack.description().kafkaBrokers, (admin) => openSpans(admin, HANDLED));
+  withAdmin(stack.description().kafkaBrokers, (admin) => findUnhandledRanges(admin, HANDLED));
 
 /** How many records no worker has handled yet. */
 export const countOpen = async (stack: Pick<Stack, 'description'>): Promise<number> =>

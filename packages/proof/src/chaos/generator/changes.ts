@@ -2,7 +2,7 @@ import { waitOrStop } from '../plan.js';
 import { movedPath, planConfigurations } from '../world/configurations.js';
 import type { Configuration } from '../world/configurations.js';
 import type { World } from '../world/world.js';
-import { isServiceAway } from './generator.js';
+import { isServiceUnavailable } from './generator.js';
 
 /** What was requested of config-api for one configuration. */
 type Requested =
@@ -70,7 +70,7 @@ async function change(
     made = { ...about, ...(await request(configuration, requested, options)), respondedAt: Date.now() };
   } catch (error) {
     // Then the change was made, or not; any other response is a bug.
-    if (!isServiceAway(error)) throw error;
+    if (!isServiceUnavailable(error)) throw error;
   }
   options.onChange(made);
   return made;

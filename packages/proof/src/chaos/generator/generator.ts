@@ -21,7 +21,7 @@ export type Give = (events: readonly PaymentEvent[]) => Promise<readonly Payment
  * Whether a service is down or has lost its database or broker: no response, 503, or the 500 whose code says what is
  * unavailable.
  */
-export const isServiceAway = (error: unknown): boolean =>
+export const isServiceUnavailable = (error: unknown): boolean =>
   error instanceof ConnectionError ||
   (error instanceof ProblemError &&
     (error.problem.status === 503 || error.problem.code.endsWith('unavailable')));
@@ -39,14 +39,14 @@ function isAccepted(id: string, result: EventResult | undefined): boolean {
  * Through ingest: 202, event by event. No response, one of a service that is away, and 429 promise nothing; it throws for any
  * other, which no valid event may get.
  */
-export const giveIngest =
+export const createIngestSender =
   (client: Pick<Client, 'postEvents'>): Give =>
   async (events) => {
     try {
       const results = await client.postEvents(events);
       return events.filter(({ id }, index) => isAccepted(id, results[index]));
     } catch (error) {
-      if (isServiceAway(error) || isTooMany(error)) return [];
+      if (isServiceUnavailable(error) || isTooMany(error)) return [];
       throw error;
     }
   };

@@ -4,7 +4,7 @@ import type { Client } from '@webhooks/client';
 import { freePort, PAYMENT_SYSTEM, closeAfterFault, closeAll, startStack } from '@webhooks/local';
 import type { CertificateAuthority, Closer } from '@webhooks/local';
 import { startEndpoint } from '@webhooks/testkit';
-import type { ConnectionManners, Endpoint, Script } from '@webhooks/testkit';
+import type { ConnectionBehaviour, Endpoint, Script } from '@webhooks/testkit';
 import { clientFor, findClient, registerWebhooks } from '@webhooks/testkit/account';
 import type { Print } from '@webhooks/testkit/account';
 import { RECEIVERS, TENANTS, planConfigurations, WORKER_SETTINGS } from './configurations.js';
@@ -15,7 +15,7 @@ import type { TcpProxy } from './tcp-proxy.js';
 /** How a receiver behaves; by default as it does when nothing is wrong. */
 export interface Manners {
   readonly reply?: Script;
-  readonly connection?: ConnectionManners;
+  readonly connection?: ConnectionBehaviour;
   /** Nobody listens. */
   readonly closed?: true;
 }
@@ -103,7 +103,7 @@ async function open(dataDir: string, print: Print, closers: Closer[]) {
   const description = stack.description();
   if (stack.kafka.kind !== 'embedded' || description.processes['mongodb'] === undefined)
     throw new Error('chaos kills its engines: unset KAFKA_BROKERS, MONGODB_URI and ENGINES');
-  await stack.fleet.startMore({
+  await stack.fleet.startReplica({
     name: WORKERS[1],
     like: WORKERS[0],
     env: { KAFKA_BROKERS: `127.0.0.1:${links[WORKERS[1]].port}` },
