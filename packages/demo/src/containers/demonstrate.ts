@@ -19,7 +19,7 @@ const apisAt = (address: string, tokenEndpoint: string): FedStack => ({
 
 const stack = apisAt(required('PUBLIC_ADDRESS'), `${required('TOKEN_ISSUER')}/token`);
 const receiver = required('RECEIVER_ORIGIN');
-// Other events at each run: the workers drop an event that they settled a short time ago.
+// A new seed for each run, because workers drop an event that they settled a short time ago.
 const events = generateSample(Number(required('EVENTS')), Date.now());
 const lines = events.map((event) => readFeedLine(JSON.stringify(event)));
 const hooks = await registerHooks(events, stack, receiver);

@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Reply } from '@webhooks/testkit';
 import { monotonicMicros, percentilesOf } from '../measure.js';
 import { atLeast, atMost, figure, percentileFigures, showRuns } from '../report.js';
-import type { Measurement } from '../report.js';
 import type { Scenario, ScenarioContext } from '../scenario.js';
 import { findThroughput, runLoad } from '../world/run.js';
 import type { RunOptions, Schedule } from '../world/run.js';
@@ -45,11 +44,7 @@ async function deferOnce(world: World, endpoints: Endpoints, perSecond: number):
 /**
  * Measures a continuous load while three of ten endpoints turn bad. Both halves have open connections, and the moment of the change counts.
  */
-async function turnBad(
-  world: World,
-  endpoints: Endpoints,
-  { perSecond, seconds }: Schedule,
-): Promise<Measurement> {
+async function turnBad(world: World, endpoints: Endpoints, { perSecond, seconds }: Schedule) {
   let badAt = 0;
   const load = { perSecond, seconds: LEAD_IN_SECONDS + 2 * seconds };
   const result = await runLoad(world, endpoints, load, {

@@ -15,7 +15,7 @@ describe('the schedule', () => {
   it('too early: an attempt began before it was due', () => {
     expect(kinds(second(1))).toEqual(['too-early']);
   });
-  it('from nowhere: no retry planned the attempt', () => {
+  it('unscheduled attempt: no retry scheduled it', () => {
     expect(kinds(second(1.1, []))).toEqual(['unscheduled-attempt']);
   });
   it('wrong delay: the retry was planned sooner than the schedule less its jitter', () => {
