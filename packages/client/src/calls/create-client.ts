@@ -17,7 +17,7 @@ export interface ClientOptions extends CallOptions {
 }
 
 /**
- * Typed calls of the service. Each throws `ProblemError` for an error response, `ConnectionError` without a response,
+ * Typed calls of the service. Each throws `ProblemError` for an error response, and `ConnectionError` without a response. It throws
  * `UnexpectedResponseError` for a response that is not the operation's, and the reason of its signal.
  */
 export interface Client extends WebhookCalls, EventCalls, QueryCalls, Pages {

@@ -45,7 +45,7 @@ export function readUsage(args: readonly string[], scenarios: readonly string[])
     Object.entries(given).map(([name, text]) => [name, readNumber(name, text, SIZE)]),
   );
   if (positionals.length === 0 && Object.keys(sizes).length > 0)
-    throw new Error('--count and --seconds mean something else in each scenario: name the scenarios');
+    throw new Error('--count and --seconds mean something else in each scenario: name the ones you want');
   const names = positionals.length === 0 ? scenarios : [...new Set(positionals)];
   return { names, whole, sizes };
 }
