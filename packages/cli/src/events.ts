@@ -9,7 +9,7 @@ const random = (characters: number): string => randomBytes(characters).toString(
 const identifier = (prefix: 'E' | 'D', at: Date): string =>
   `${prefix}${MADE_UP}${at.toISOString().replaceAll(/[-:T]/g, '').slice(0, 12)}${random(11)}`;
 
-/** An event of a payment that never happened. */
+/** Builds a made-up event of this type. */
 export function makeEvent(eventType: EventType, amount: string, at = new Date()): EventInput {
   const occurredAt = at.toISOString();
   const endToEndId = identifier('E', at);
@@ -25,7 +25,7 @@ export function makeEvent(eventType: EventType, amount: string, at = new Date())
   }
 }
 
-/** The reversal of the payment with this `endToEndId`. */
+/** Builds the reversal of the payment with this `endToEndId`. */
 export function makeReversal(endToEndId: string, amount: string, at = new Date()): EventInput {
   const ids = { endToEndId, reversalId: random(32), rtrId: identifier('D', at) };
   const data = { ...ids, amount, status: 'DEVOLVIDO', settledAt: at.toISOString() } as const;

@@ -22,7 +22,7 @@ export class Failure extends Error {
 
 export const usage = (message: string, fix?: string): Failure => new Failure('usage', message, fix);
 
-/** By the `code` of a problem; `README.md` of the service explains each. */
+/** Fixes by the `code` of a problem; `README.md` of the service explains each code. */
 const FIXES: Readonly<Record<string, string>> = {
   'invalid-token': 'log in again: webhooks login',
   'insufficient-scope':
@@ -58,7 +58,7 @@ function fromProblem({ problem }: ProblemError): Failure {
   return new Failure(exit, `${title}: ${what}${trace}`, fix, code);
 }
 
-/** What an error means for the reader. */
+/** Converts an error into a failure, with its exit code, message and fix. */
 export function toFailure(error: unknown, who = ''): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof ProblemError) return fromProblem(error);

@@ -2,7 +2,7 @@ import { stripVTControlCharacters, styleText } from 'node:util';
 
 type Present<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** The members that have a value. Optional members of the client's types must not be undefined. */
+/** Returns the members that have a value, because optional members of the client's types must not be undefined. */
 export const present = <T extends object>(source: T): Present<T> =>
   Object.fromEntries(Object.entries(source).filter(([, value]) => value !== undefined)) as Present<T>;
 
@@ -20,7 +20,7 @@ const COLOURS = [
   [/^(cancelled|disabled|idle|skipped|unchanged|undeclared|false|–)$/, 'dim'],
 ] as const;
 
-/** Foreign text as one line, without characters that move the cursor, end the line or turn the direction of text. */
+/** Returns foreign text as one line, without characters that move the cursor, end the line or turn the direction of text. */
 export const plain = (text: string): string =>
   stripVTControlCharacters(text).replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, ' ');
 
@@ -33,7 +33,7 @@ export function paint(value: unknown = '–'): string {
 
 export const dim = (text: string): string => styleText('dim', text);
 
-/** Aligned columns, one line for each row. */
+/** Aligns columns, one line for each row. */
 function align(lines: readonly (readonly string[])[]): string {
   const width = (cell: string): number => stripVTControlCharacters(cell).length;
   const widths = (lines[0] ?? []).map((_, column) =>
@@ -44,14 +44,14 @@ function align(lines: readonly (readonly string[])[]): string {
   return lines.map((line) => line.map(pad).join('  ').trimEnd()).join('\n');
 }
 
-/** A table with a head: of each row the members that `columns` names. */
+/** Formats a table with a head; its columns are the members that `columns` names. */
 export function table(rows: readonly object[], columns: readonly string[], none = 'nothing found'): string {
   if (rows.length === 0) return dim(none);
   const members = rows.map((row) => new Map<string, unknown>(Object.entries(row)));
   return align([columns.map(dim), ...members.map((row) => columns.map((name) => paint(row.get(name))))]);
 }
 
-/** The members of one object, one a line, without those that are lists or objects. */
+/** Formats the members of one object, one a line, without those that are lists or objects. */
 export function card(thing: object): string {
   const shown = Object.entries(thing).filter(([, value]) => typeof value !== 'object');
   return align(shown.map(([name, value]) => [dim(plain(name)), paint(value)]));
@@ -59,10 +59,10 @@ export function card(thing: object): string {
 
 export const createOutput = (json: boolean) => ({
   json,
-  /** A result: `value` with `--json`, else `text`. */
+  /** Prints a result: `value` with `--json`, else `text`. */
   show: (value: unknown, text: string): boolean =>
     process.stdout.write(`${json ? JSON.stringify(value) : text}\n`),
-  /** A line beside the result, on standard error; nothing with `--json`, or without a text. */
+  /** Prints a line to standard error, beside the result; nothing with `--json`, or without a text. */
   note: (text: string): boolean => json || text === '' || process.stderr.write(`${text}\n`),
 });
 export type Output = ReturnType<typeof createOutput>;

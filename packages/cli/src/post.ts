@@ -12,9 +12,8 @@ export interface Response {
 export const ATTEMPT_TIMEOUT_MS = 10_000;
 
 /**
- * One POST of exactly these headers and this body, on a connection of its own. Redirects are not followed. Rejects with
- * the error of Node, whose `code` says why no response came, or did not end. `isVerified`: whether the certificate must
- * be right.
+ * Sends one POST with exactly these headers and this body, on a connection of its own. Redirects are not followed. Rejects with Node's
+ * error, whose `code` says why there was no complete response. `isVerified`: whether the certificate must be valid.
  */
 export async function post(
   url: string,
@@ -35,12 +34,12 @@ export async function post(
     });
   });
   request.on('error', reject);
-  // After an upgrade (101) neither a response nor an error comes.
+  // After an upgrade (101) Node emits neither a response nor an error.
   request.on('close', reject.bind(undefined, new Error('closed before the end of a response'))).end(body);
   return promise;
 }
 
-/** Why no response came: the code of Node's error, or `TIMEOUT`. */
+/** Returns why there was no response: the code of Node's error, or `TIMEOUT`. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError' || error.name === 'AbortError') return 'TIMEOUT';
@@ -58,12 +57,12 @@ interface Message {
   readonly ageSeconds?: number;
 }
 
-/** The name in the vendor's signature, of every command that signs. */
+/** Option of every command that signs: the vendor's name in the signature header. */
 export const VENDOR = { type: 'string', default: 'Webhooks', describe: 'In X-<Vendor>-Signature' } as const;
 
 export const makeSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
-/** The headers of a delivery, signed with both signatures: Standard Webhooks 1.0.0 and the vendor's. */
+/** Returns the headers of a delivery, signed with both signatures: Standard Webhooks 1.0.0 and the vendor's. */
 export function signedHeaders({ id, body, secret, vendor, ageSeconds = 0 }: Message): Record<string, string> {
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
   const timestamp = String(Math.floor(Date.now() / 1_000) - ageSeconds);

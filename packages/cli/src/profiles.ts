@@ -7,7 +7,7 @@ import { Failure, usage } from './failure.js';
 import { present } from './output.js';
 
 const REQUIRED = ['url', 'tokenEndpoint', 'clientId', 'clientSecret'] as const;
-/** `ingestUrl`, `queryUrl`: where a service has an address of its own. */
+/** `ingestUrl`, `queryUrl`: set when that service has an address of its own. */
 export const FIELDS = [...REQUIRED, 'ingestUrl', 'queryUrl', 'scope'] as const;
 export type ProfileField = (typeof FIELDS)[number];
 export type PartialProfile = { readonly [field in ProfileField]?: string | undefined };
@@ -18,7 +18,7 @@ export const missingOf = (fields: PartialProfile): readonly ProfileField[] =>
   REQUIRED.filter((field) => fields[field] === undefined);
 export const isWhole = (fields: PartialProfile): fields is Profile => missingOf(fields).length === 0;
 
-/** `--client-id` of `clientId`. */
+/** Returns the option of a field, such as `--client-id` for `clientId`. */
 export const optionOf = (field: ProfileField): string =>
   `--${field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 const variableOf = (field: ProfileField): string =>
@@ -56,12 +56,12 @@ function load(): Stored {
   }
 }
 
-/** Writes the file whole or not at all, readable by its owner only. The profile becomes the current one. */
+/** Writes the file atomically, readable by its owner only. The profile becomes the current one. */
 export function saveProfile(name: string, profile: Profile): void {
   const file = profileFile();
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const stored: Stored = { current: name, profiles: { ...load().profiles, [name]: profile } };
-  const written = `${file}.${randomUUID()}`; // a file that was there would keep its mode
+  const written = `${file}.${randomUUID()}`; // an existing file would keep its mode
   writeFileSync(written, `${JSON.stringify(stored, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
   renameSync(written, file);
 }
@@ -69,7 +69,7 @@ export function saveProfile(name: string, profile: Profile): void {
 export const profileName = (wanted?: string): string =>
   wanted ?? (process.env['WEBHOOKS_PROFILE'] || load().current) ?? 'default';
 
-/** Throws when nobody logged in. */
+/** Reads a profile; the environment wins over the file. Throws when a required field is missing. */
 export function readProfile(wanted?: string): Profile {
   const name = profileName(wanted);
   const fields = { ...load().profiles?.[name], ...fromEnvironment() };

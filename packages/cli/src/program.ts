@@ -52,7 +52,7 @@ function checkValues(args: object): true {
 
 /** Runs one command line; resolves with the exit code. */
 export async function run(argv: readonly string[]): Promise<number> {
-  // A secret may begin with a hyphen, which looks like an option unless it is joined to its own.
+  // A secret may begin with a hyphen and would then be read as an option, so it is joined to its option by `=`.
   const at = argv.indexOf('--client-secret');
   const joined = at === -1 ? argv : argv.toSpliced(at, 2, argv.slice(at, at + 2).join('='));
   const cli = yargs(joined)

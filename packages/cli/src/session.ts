@@ -4,17 +4,17 @@ import { Failure, toLoginFailure, usage } from './failure.js';
 import { card, createOutput, type Output } from './output.js';
 import { readProfile, type Profile } from './profiles.js';
 
-/** What every command that talks to the service works with. */
+/** The client, the profile and the output of a command that calls the service. */
 export interface Session extends Output {
   readonly client: Client;
   readonly profile: Profile;
 }
 
-/** Requests a token at once, which distinguishes wrong credentials from a refusal of the service. */
+/** Creates a client and requests a token at once, so that wrong credentials are distinguished from a refusal of the service. */
 export async function connect(profile: Profile): Promise<Client> {
   const { url, ingestUrl = url, queryUrl = url, tokenEndpoint, clientId, clientSecret, scope } = profile;
   const credentials = { tokenEndpoint, clientId, clientSecret, ...(scope === undefined ? {} : { scope }) };
-  // A person waits: one repeat passes over a restart.
+  // One retry, which bridges a restart, because a person waits.
   const client = createClient({ baseUrl: url, ingestUrl, queryUrl, credentials, maxRetries: 1 });
   try {
     await client.token();
@@ -24,7 +24,7 @@ export async function connect(profile: Profile): Promise<Client> {
   return client;
 }
 
-/** Undefined for what is not there. */
+/** Resolves with undefined for a 404. */
 export const orNothing = <T>(request: Promise<T>): Promise<T | undefined> =>
   request.catch((error: unknown) => {
     if (error instanceof ProblemError && error.problem.status === 404) return undefined;
@@ -46,17 +46,17 @@ export async function logIn({ profile: name }: GlobalOptions): Promise<Pick<Sess
   return { profile, client: await connect(profile) };
 }
 
-/** A command that needs nobody to be logged in. */
+/** Wraps a command that needs no login. */
 export const offline =
   <A extends object>(work: (output: Output, args: A) => Promise<void> | void) =>
   async (args: A & GlobalOptions): Promise<void> =>
     work(createOutput(args.json === true), args);
 
-/** A command that talks to the service. */
+/** Wraps a command that calls the service. */
 export const online = <A extends object>(work: (session: Session, args: A) => Promise<void>) =>
   offline<A & GlobalOptions>(async (output, args) => work({ ...output, ...(await logIn(args)) }, args));
 
-/** A command that shows what one call gives. */
+/** Wraps a command that makes one call and shows its result. `next` returns the note after it. */
 export const showing = <A extends object, T extends object>(
   call: (client: Client, args: A) => Promise<T>,
   text: (value: T) => string = card,
@@ -71,7 +71,7 @@ export const showing = <A extends object, T extends object>(
 /** Resolves when the user agrees, or has said `--yes`. Throws otherwise, and without a terminal. */
 export async function confirmed(question: string, yes: boolean): Promise<void> {
   if (yes) return;
-  if (!process.stdin.isTTY) throw usage('nothing was changed', 'say --yes, because nobody can be asked here');
+  if (!process.stdin.isTTY) throw usage('nothing was changed', 'use --yes, because there is no terminal');
   if ((await confirm({ message: question, initialValue: false, output: process.stderr })) !== true)
     throw new Failure('failed', 'nothing was changed');
 }

@@ -210,7 +210,7 @@ test('apply shows what would change and changes nothing without --yes', async ()
   const { code, out, err } = await run(['apply', '-f', `${made.file}.new`], cli.env);
   expect(code).toBe(2);
   expect(out).toMatch(/create +(–|\S+) +PIX_REVERSAL/);
-  expect(err).toContain('say --yes');
+  expect(err).toContain('use --yes');
   expect(JSON.stringify(await json('list'))).not.toContain('PIX_REVERSAL');
 });
 

@@ -94,7 +94,7 @@ const ROWS: readonly Row[] = [
   {
     ...{
       receiver: 'that asks for a client certificate',
-      says: /client certificate +fault +asked for/,
+      says: /client certificate +fault +required/,
       exit: 1,
     },
     options: async () => ({
@@ -152,11 +152,11 @@ const ROWS: readonly Row[] = [
   },
   {
     ...{ receiver: 'that accepts a replayed notification', options: () => ({ reply: timeless }) },
-    ...{ says: /replay check +fault +a replayed one is accepted \(200\)/, exit: 1 },
+    ...{ says: /replay check +fault +a replayed notification is accepted \(200\)/, exit: 1 },
   },
   {
     ...{ receiver: 'with another secret', options: () => ({ reply: 401 }) },
-    ...{ says: /signature check +fault +a right one is refused/, exit: 1 },
+    ...{ says: /signature check +fault +a valid signature is refused/, exit: 1 },
   },
   {
     ...{ receiver: 'whose secret is not given', options: () => ({ reply: verifying }), secret: '' },

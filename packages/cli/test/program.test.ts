@@ -85,7 +85,7 @@ test('login takes a secret that begins with a hyphen', async () => {
   await issuer.stop();
   expect(code).toBe(0);
   expect(err).toMatch(
-    /^Careful: http:\/\/127\.0\.0\.1:1 does not serve webhooks: webhooks login --url URL\n/,
+    /^Warning: http:\/\/127\.0\.0\.1:1 does not serve webhooks: webhooks login --url URL\n/,
   );
   expect(err).toMatch(/Profile default is current now; others: --profile, WEBHOOKS_PROFILE/);
 });
@@ -114,7 +114,7 @@ test('trigger posts to another machine only with --real-events', async () => {
   const refused = await run(['trigger', 'PIX_STATIC'], home);
   await issuer.stop();
   expect(refused.code).toBe(2);
-  expect(refused.err).toMatch(/is not this machine.*\n→ say --real-events/);
+  expect(refused.err).toMatch(/is not this machine.*\n→ use --real-events/);
 });
 
 test('listen forwards to this machine only', async () => {

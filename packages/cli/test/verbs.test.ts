@@ -170,7 +170,7 @@ test.each([
     'URL',
     [4, /E123\n→ an endToEndId has 32 characters, this has 4;/],
   ],
-  ['no change', ['update', NO_UUID], 'URL', [2, /nothing to change\n→ say --event-type/]],
+  ['no change', ['update', NO_UUID], 'URL', [2, /nothing to change\n→ use --event-type/]],
 ] as const)('%s is reported with a way out', async (_what, args, address, [code, says]) => {
   const ended = await run(args, { ...cli.env, WEBHOOKS_URL: cli.env[`WEBHOOKS_${address}`] ?? '' });
   expect([ended.code, ended.err]).toEqual([code, expect.stringMatching(says)]);

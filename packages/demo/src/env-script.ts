@@ -7,8 +7,8 @@ const BASE = '/integration/v1';
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /**
- * A POSIX shell script with variables and a function `token [client id] [client secret]`. Nothing is exported: `npm test` in the
- * same shell would take `KAFKA_BROKERS` for an engine to use.
+ * Returns a POSIX shell script with variables and a function `token [client id] [client secret]`. Nothing is exported, because `npm test`
+ * in the same shell would use `KAFKA_BROKERS` as its engine.
  */
 export const envScript = (variables: Readonly<Record<string, string>>): string => `${Object.entries(variables)
   .map(([name, value]) => `${name}=${quoted(value)}`)
@@ -20,7 +20,7 @@ token() {
 }
 `;
 
-/** What every command of the documents needs: where the APIs are, and whose token opens them. */
+/** Returns the variables of every documented command: addresses of the APIs, and credentials for a token. */
 export function callerVariables(
   { configApi, ingest, queryApi, tokenEndpoint, clients }: FedStack,
   receiver: string,
@@ -37,7 +37,7 @@ export function callerVariables(
   };
 }
 
-/** Everything that `.data/env.sh` sets. */
+/** Returns all variables of `.data/env.sh`. */
 function stackVariables(stack: StackDescription, receiver: string): Readonly<Record<string, string>> {
   const payments = stack.clients.find(({ scopes }) => scopes.includes('event.write.any'));
   const admin = (service: string): string => stack.admin[service] ?? '';

@@ -6,8 +6,8 @@ const TENANTS = ['acme', 'globex'] as const;
 const FIRST = Date.parse('2026-11-21T12:00:00.000Z');
 
 /**
- * Payment events as two shops would see them over an hour: all types, identifiers and amounts as Banco Central's API Pix has them.
- * The same seed gives the same events on every machine.
+ * Generates payment events of two tenants over an hour: all types, with identifiers and amounts as in Banco Central's API Pix. The same
+ * seed gives the same events on every machine.
  */
 export function generateSample(count: number, seed: number): PaymentEvent[] {
   const random = createRandom(seed);

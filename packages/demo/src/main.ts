@@ -11,7 +11,7 @@ import { writeEnvFile } from './env-script.js';
 import { readEventsFile, feedAndAccount } from './run-demo.js';
 import type { Balance } from './run-demo.js';
 import { showAddresses, showCommands, showFaults, unbalancedLine } from './show.js';
-import { showTruth } from './show-truth.js';
+import { showQueries } from './show-truth.js';
 
 const SAMPLE = join(import.meta.dirname, '..', '..', 'sample', 'events.ndjson');
 
@@ -26,7 +26,7 @@ Environment:
   NO_COLOR                     print without colour
 `;
 
-/** Throws when an argument is unknown. With `once` the demonstration ends by itself, with the balance as the last line. */
+/** Reads the arguments. Throws for an unknown one. `once`: the demonstration ends by itself, and prints the balance last. */
 function readArguments(args: readonly string[]): { once: boolean; help: boolean; eventsFile: string } {
   const { once, help, events } = parseArgs({
     args: [...args],
@@ -42,14 +42,14 @@ function readArguments(args: readonly string[]): { once: boolean; help: boolean;
 
 const RECEIVER_PORT = 8443;
 
-/** What has to be stopped in the end, as soon as it is there. */
+/** What has to be stopped at the end; set once it exists. */
 interface Running {
   stack?: Stack;
-  /** Names the addresses of this stack; removed when the stack stops. */
+  /** File with the addresses of this stack; removed when the stack stops. */
   envFile?: string;
 }
 
-/** Stops what runs; the file with its addresses goes first. */
+/** Removes the file with the addresses, then stops the stack. */
 async function stop(running: Running): Promise<void> {
   const { stack, envFile } = running;
   delete running.stack;
@@ -57,7 +57,7 @@ async function stop(running: Running): Promise<void> {
   await stack?.stop();
 }
 
-/** Resolves with the exit code, or with nothing when the stack stays up. */
+/** Runs the demonstration. Resolves with the exit code, or with undefined when the stack keeps running. */
 async function demonstrate(once: boolean, eventsFile: string, running: Running): Promise<number | undefined> {
   const lines = await readEventsFile(eventsFile);
   const dataDir = once ? join(DATA_DIR, `once-${process.pid}`) : DATA_DIR;
@@ -72,7 +72,7 @@ async function demonstrate(once: boolean, eventsFile: string, running: Running):
   const port = await choosePort('the receiver', once ? undefined : RECEIVER_PORT, log);
   const scenario = await prepareScenario(stack, lines, dataDir, port);
   const { origin } = scenario.receiver;
-  // Before the events are fed: from here on other terminals can use the stack.
+  // Written before the events are fed, because other terminals can use the stack from here on.
   running.envFile = writeEnvFile(dataDir, stack.description(), origin);
   if (!once) showAddresses(stack.description(), origin, dataDir);
   const result = await feedAndAccount(scenario, stack.description(), lines);
@@ -83,13 +83,15 @@ async function demonstrate(once: boolean, eventsFile: string, running: Running):
     watchBreakers(stack.description().admin['delivery-worker'] ?? '');
   }
   await untilProjected(stack.description().admin['query-api']);
-  await showTruth(stack);
+  await showQueries(stack);
   if (!once) return undefined;
   await stop(running);
   return endOnce(result, dataDir);
 }
 
-/** Prints the balance as the last line and returns it as exit code. The data folder is kept when the delivery account does not balance. */
+/**
+ * Prints the balance as the last line and returns it as exit code. The data folder is retained when the delivery account does not balance.
+ */
 function endOnce({ accepted, balanced, closing }: Balance, dataDir: string): number {
   if (balanced) rmSync(dataDir, { recursive: true, force: true });
   else print(unbalancedLine(accepted, dataDir));
@@ -109,7 +111,7 @@ async function main(): Promise<number> {
     return 130;
   });
   try {
-    // After a signal, a call that fails because the stack stops is no fault.
+    // After a signal, a call that fails because the stack stops is not an error.
     const code = await Promise.race([stopped, demonstrate(once, eventsFile, running)]);
     if (code === undefined) await stopped;
     return code ?? 0;

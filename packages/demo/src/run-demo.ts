@@ -17,10 +17,10 @@ export async function readEventsFile(file: string): Promise<readonly FeedLine[]>
   return lines.map(readFeedLine);
 }
 
-/** Read at a time. After a feed of a million lines the file holds a gigabyte. */
+/** Bytes to read at a time. After a feed of a million lines the file has a gigabyte. */
 const CHUNK_BYTES = 16_777_216;
 
-/** Follows a growing file: each call gives whole lines that came since the last one, 16 MiB at most. */
+/** Follows a growing file. Each call returns the complete lines since the last one, 16 MiB at most. */
 function followReceipts(file: string): () => Promise<readonly Receipt[]> {
   let start = statSync(file).size;
   return async () => {
@@ -32,10 +32,10 @@ function followReceipts(file: string): () => Promise<readonly Receipt[]> {
   };
 }
 
-/** Each fourth look is shown: a line in two seconds. */
-const LOOKS_A_LINE = 4;
+/** Every fourth poll prints a line, which is one in two seconds. */
+const POLLS_A_LINE = 4;
 
-/** Records that were ever rejected. */
+/** Returns the number of records that were ever rejected. */
 const countRejected = ({ kafkaBrokers }: FedStack): Promise<number> =>
   withAdmin(kafkaBrokers, async (admin) => {
     const offsets = await admin.fetchTopicOffsets(TOPICS.rejected);
@@ -43,8 +43,8 @@ const countRejected = ({ kafkaBrokers }: FedStack): Promise<number> =>
   });
 
 /**
- * Feeds all lines, waits until everything is settled, and compares what was acknowledged with what the receiver appends to its
- * file from now on. Prints the progress and the table.
+ * Feeds all lines, waits until everything is settled, and compares acknowledged events with the arrivals that the receiver appends to its
+ * file meanwhile. Prints the progress and the table.
  */
 export async function feedAndAccount(
   { file, hooks }: Pick<DemoScenario, 'file' | 'hooks'>,
@@ -63,17 +63,17 @@ export async function feedAndAccount(
     acknowledged.flatMap(({ event }) => event ?? []),
     hooks,
   );
-  let [rejected, looks] = [0, 0];
+  let [rejected, polls] = [0, 0];
   const countLeft = async (): Promise<number> => {
     account.note(await nextReceipts());
-    // While the broker is away, the last count stays.
+    // While the broker is down, the last count is used.
     rejected = await countRejected(stack).then(
       (count) => count - before,
       () => rejected,
     );
     const { accepted, delivered } = account.totals();
-    looks += 1;
-    if (looks % LOOKS_A_LINE === 0) print(`· ${delivered} of ${accepted} delivered`);
+    polls += 1;
+    if (polls % POLLS_A_LINE === 0) print(`· ${delivered} of ${accepted} delivered`);
     return accepted - delivered + Math.max(0, toBeRejected - rejected);
   };
   await untilNone(countLeft);

@@ -3,18 +3,18 @@ import { join } from 'node:path';
 import type { Stack } from '@webhooks/local';
 import { startEndpoint } from '@webhooks/testkit';
 import type { Arrival, Endpoint, EndpointOptions } from '@webhooks/testkit';
-import { putInForce } from '@webhooks/testkit/account';
+import { registerHooks } from '@webhooks/testkit/account';
 import type { FeedLine, Hook } from '@webhooks/testkit/account';
 
-/** First attempts refused in a row: few enough that the breaker (10 failures in a row) stays closed. */
+/** Number of first attempts refused in a row: few enough that the breaker (10 failures in a row) stays closed. */
 const REFUSED_IN_A_ROW = 2;
 
 /** Shows one arrival, and the status of its response. */
 type ShowArrival = (arrival: Arrival, status: number) => void;
 
 /**
- * A receiver that responds with 200, but below `/refuses-first/` 503 to two of three first attempts. If it refused all of them, the
- * breaker would open and pause it for half a minute.
+ * Starts a receiver that responds with 200, but below `/refuses-first/` with 503 to two of three first attempts. If it refused all of them,
+ * the breaker would open and pause it for half a minute.
  */
 export function startReceiver(options: EndpointOptions, show: ShowArrival): Promise<Endpoint> {
   let firstAttempts = 0;
@@ -31,7 +31,7 @@ export function startReceiver(options: EndpointOptions, show: ShowArrival): Prom
 
 /** A receiver that listens, its append-only file, and endpoints that are registered and in force. */
 export interface DemoScenario {
-  /** Shows what arrives from now on; at first nobody does. */
+  /** Called for each arrival; absent at first. */
   show?: ShowArrival;
   readonly receiver: Endpoint;
   readonly file: string;
@@ -54,7 +54,7 @@ export async function prepareScenario(
   const scenario: DemoScenario = {
     receiver,
     file,
-    hooks: await putInForce(events, stack.description(), receiver.origin),
+    hooks: await registerHooks(events, stack.description(), receiver.origin),
   };
   return scenario;
 }

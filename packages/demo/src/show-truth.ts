@@ -33,7 +33,7 @@ function showLog({ deliveryId, status, attempts }: DeliveryDetail): void {
 }
 
 /** Waits until a delivery has this many attempts in its log, and returns it. */
-const made = (client: Client, eventId: string, times: number): Promise<DeliveryDetail> =>
+const untilAttempted = (client: Client, eventId: string, times: number): Promise<DeliveryDetail> =>
   eventually(
     async () => {
       const [found] = (await client.deliveries({ ref: REF, eventId, status: 'delivered' })).data;
@@ -51,7 +51,7 @@ const made = (client: Client, eventId: string, times: number): Promise<DeliveryD
  * The last part of the demonstration: a receiver that queries the real state inside its handler, a redelivery, and the
  * delivery log.
  */
-export async function showTruth(stack: Stack): Promise<void> {
+export async function showQueries(stack: Stack): Promise<void> {
   const client = clientFor(stack.clientOf(TENANT), stack.description());
   const endpoint = await openQuerying(stack, client);
   const eventType = 'PIX_DYNAMIC_PAID';
@@ -63,9 +63,9 @@ export async function showTruth(stack: Stack): Promise<void> {
     );
     const event = buildEvent({ tenantId: TENANT, eventType });
     await client.postEvent(event);
-    const { deliveryId } = await made(client, event.id, 1);
+    const { deliveryId } = await untilAttempted(client, event.id, 1);
     await client.redeliver(deliveryId);
-    showLog(await made(client, event.id, 2));
+    showLog(await untilAttempted(client, event.id, 2));
   } finally {
     // Otherwise the next start sends events to a port where nobody listens.
     await client.update({ ...webhook, enabled: false }).catch(() => undefined);

@@ -11,7 +11,7 @@ function retryColumn({ retryWaits }: EndpointAccount): string {
 
 const HEADER = ['endpoint', 'expected', 'delivered', 'duplicates', 'refused', 'second attempt after'];
 
-/** The table at the end: what each endpoint had to receive and what it received. */
+/** Prints the table at the end: what each endpoint had to receive and what it received. */
 export function showTable({ accounts }: Pick<DeliveryAccount, 'accounts'>): void {
   const rows = accounts.map((account) => {
     const { endpoint, owed, arrivals, duplicates, refused } = account;
@@ -27,7 +27,7 @@ export function showTable({ accounts }: Pick<DeliveryAccount, 'accounts'>): void
   print('');
 }
 
-/** Why a run failed, and where its data is. */
+/** Returns the line that says why a run failed, and where its data is. */
 export function unbalancedLine(accepted: number, dataDir: string): string {
   const fault =
     'the delivery account does not balance: a delivery is missing, or a bad line was not rejected';
@@ -47,17 +47,17 @@ export function showFaults(lines: readonly FeedLine[]): void {
   if (faults.length > SHOWN_FAULTS) print(`    … and ${faults.length - SHOWN_FAULTS} more`);
 }
 
-/** Addresses of the running stack. */
+/** Prints the addresses of the running stack. */
 export function showAddresses(stack: StackDescription, receiver: string, dataDir: string): void {
   print('The stack is up. Stop it with Ctrl-C.');
   print(`  config-api ${stack.configApi} · ingest ${stack.ingest} · query-api ${stack.queryApi ?? '–'}`);
   print(`  token issuer ${stack.tokenEndpoint} · Kafka ${stack.kafkaBrokers.join(',')}`);
-  print(`  receiver ${receiver} answers 200 at every path`);
+  print(`  receiver ${receiver} responds 200 at every path`);
   print(`  all addresses: ${dataDir}/env.sh · processes: ${dataDir}/stack.json · logs: ${dataDir}/logs/`);
   print('');
 }
 
-/** Commands to paste: `first` makes the variables known, then a webhook is registered and an event sent. */
+/** Prints commands to paste. `first` sets the variables; then a webhook is registered and an event sent. */
 export function showCommands(first: string): void {
   const call = (path: string, body: string): string =>
     `curl -s "${path}" -H "Authorization: Bearer $(token)" -H 'Content-Type: application/json' -d "${body.replaceAll('"', '\\"')}"; echo`;

@@ -3,11 +3,11 @@ import type { Arrival } from '@webhooks/testkit';
 import { paint, readLags, showProgress, print } from '@webhooks/testkit/account';
 import type { ProjectionLag, Print } from '@webhooks/testkit/account';
 
-const LOOK_MS = 1_000;
-/** A projection that is behind by less has read what came before the start. Load keeps it from reaching 0. */
+const POLL_MS = 1_000;
+/** A projection with less lag has read all records from before the start. Under load the lag does not reach 0. */
 const FRESH_SECONDS = 5;
-/** Looks without a response until the waiting ends: a query-api that was killed is ready again in less than 30 s. */
-const MAX_UNANSWERED = 30;
+/** Failed polls in a row that end the wait. A killed query-api is ready again in less than 30 s. */
+const MAX_FAILED_POLLS = 30;
 
 const isFresh = ({ records, seconds }: ProjectionLag): boolean =>
   records === 0 || (seconds > 0 && seconds < FRESH_SECONDS);
@@ -15,21 +15,23 @@ const isFresh = ({ records, seconds }: ProjectionLag): boolean =>
 function describeLags(lags: readonly ProjectionLag[]): string {
   if (lags.length === 0) return 'query-api is not ready';
   const behind = lags.reduce((sum, { records }) => sum + records, 0);
-  return `query-api reads what came before: ${behind.toLocaleString('en')} records behind`;
+  return `query-api reads earlier records: ${behind.toLocaleString('en')} left`;
 }
 
-/** Waits until query-api has read what came before, and shows how much is left. Ends when it does not respond for 30 s. */
+/**
+ * Waits until query-api has read all records from before the start, and shows how many are left. Ends when it does not respond for 30 s.
+ */
 export async function untilProjected(queryAdmin: string | undefined): Promise<void> {
-  for (let unanswered = 0; unanswered < MAX_UNANSWERED;) {
+  for (let failedPolls = 0; failedPolls < MAX_FAILED_POLLS;) {
     const lags = await readLags(queryAdmin).catch(() => []);
     if (lags.length > 0 && lags.every(isFresh)) return;
-    unanswered = lags.length === 0 ? unanswered + 1 : 0;
+    failedPolls = lags.length === 0 ? failedPolls + 1 : 0;
     showProgress(paint('yellow', `· ${describeLags(lags)}`));
-    await delay(LOOK_MS);
+    await delay(POLL_MS);
   }
 }
 
-/** More lines in a second than a person reads. */
+/** Maximum lines in a second. A person reads no more. */
 const LINES_A_SECOND = 20;
 /** Characters of a body in a line: a notification of a Pix has about 230. */
 const SHOWN_BODY = 300;
@@ -41,8 +43,8 @@ function describeArrival({ path, headers, body }: Arrival, status: number): stri
 }
 
 /**
- * Shows each notification as a line, and beyond 20 in a second their number. After such a second, each second is one line until
- * fewer arrive. `later` calls back after a second.
+ * Returns a function that prints a line for each notification, and beyond 20 in a second their number. After such a second, it prints one
+ * line for each second until fewer arrive. `later` calls its argument after a second.
  */
 export function createArrivalLines(
   print: Print,
@@ -64,7 +66,7 @@ export function createArrivalLines(
   };
 }
 
-/** A line of the worker's list. */
+/** An entry of the worker's `/endpoints`. */
 interface Unhealthy {
   readonly ref: string;
   readonly origin: string;
@@ -75,9 +77,9 @@ interface Unhealthy {
 /** Prints a line when the breaker of an endpoint opens or closes, as the worker's `/endpoints` lists it. */
 export function watchBreakers(workerAdmin: string): void {
   let open = new Map<string, Unhealthy>();
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     const response = await fetch(`${workerAdmin}/endpoints`, {
-      signal: AbortSignal.timeout(LOOK_MS),
+      signal: AbortSignal.timeout(POLL_MS),
     });
     const { unhealthy } = (await response.json()) as { readonly unhealthy: readonly Unhealthy[] };
     const isOpen = ({ state }: Unhealthy): boolean => state !== 'closed';
@@ -89,6 +91,6 @@ export function watchBreakers(workerAdmin: string): void {
       if (!now.has(ref)) print(paint('green', `· breaker closed: ${origin} (webhook ${ref})`));
     open = now;
   };
-  // While the worker is away its list cannot be read; the stack prints that it ended.
-  setInterval(() => void look().catch(() => undefined), LOOK_MS).unref();
+  // While the worker is down its list cannot be read; the stack prints that it has ended.
+  setInterval(() => void poll().catch(() => undefined), POLL_MS).unref();
 }

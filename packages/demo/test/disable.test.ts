@@ -1,6 +1,6 @@
 import { RETRY_TIERS, TOPICS } from '@webhooks/contracts';
 import type { AttemptPack, EventType } from '@webhooks/contracts';
-import { feedTopic, newReport, openSpans, readFeedLine } from '@webhooks/testkit/account';
+import { feedTopic, newReport, findUnhandledRanges, readFeedLine } from '@webhooks/testkit/account';
 import type { FeedLine, HandledPlace } from '@webhooks/testkit/account';
 import { buildEvent, eventually, startEndpoint } from '@webhooks/testkit';
 import type { Reply, Endpoint } from '@webhooks/testkit';
@@ -63,7 +63,7 @@ beforeAll(async () => {
   };
   test = await startTestStack({ 'delivery-worker': worker });
   for (const name of ['delivery-worker-2', 'delivery-worker-3'])
-    await test.stack.fleet.startMore({ name, like: 'delivery-worker' });
+    await test.stack.fleet.startReplica({ name, like: 'delivery-worker' });
   const { kafkaBrokers } = test.stack.description();
   unfollow = await followTopics(kafkaBrokers, [TOPICS.attempts], ({ value }) => {
     entries.push(...(JSON.parse(String(value)) as AttemptPack).records);
@@ -112,7 +112,7 @@ it.each(Object.entries(CASES))(
     const answeredAt = Date.now();
     await feeding;
     // After the last look no attempt can follow: everything is handled, and every report was read.
-    await eventually(async () => expect(await openSpans(admin, WORKERS)).toEqual([]), LONG);
+    await eventually(async () => expect(await findUnhandledRanges(admin, WORKERS)).toEqual([]), LONG);
     await eventually(
       () => expect(told(ref, 'attempt').length).toBeGreaterThanOrEqual(endpoint.stats().arrivals),
       LONG,

@@ -28,7 +28,7 @@ describe('the services of a stack, one by one', () => {
   });
 
   it('runs a second worker beside the first, which ends with the stack’s own stop of it', async () => {
-    const { pid } = await stack.fleet.startMore({ name: 'delivery-worker-2', like: WORKER });
+    const { pid } = await stack.fleet.startReplica({ name: 'delivery-worker-2', like: WORKER });
     expect(pidOf('delivery-worker-2')).toBe(pid);
     expect([isAlive(pidOf(WORKER)), isAlive(pid)]).toEqual([true, true]);
     expect(readFileSync(join(dataDir, 'stack.json'), 'utf8')).toContain('"delivery-worker-2"');

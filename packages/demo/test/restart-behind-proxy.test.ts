@@ -118,7 +118,7 @@ needs('nginx', nginx)(
     const { stack } = running;
     const { ingest, admin } = stack.description();
     const second = await freePort();
-    await stack.fleet.startMore({ name: 'ingest-2', like: 'ingest', env: { PORT: String(second) } });
+    await stack.fleet.startReplica({ name: 'ingest-2', like: 'ingest', env: { PORT: String(second) } });
     const { url, stopLooking } = await startProxy(
       { url: ingest, admin: String(admin['ingest']) },
       `127.0.0.1:${second}`,

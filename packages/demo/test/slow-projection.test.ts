@@ -92,7 +92,7 @@ const statuses = (answers: readonly Answer[]): readonly number[] =>
 describe('while half of the projection of events is stalled', () => {
   beforeAll(async () => {
     const env = { PORT: String(await freePort()) };
-    await test.stack.fleet.startMore({ name: OTHER, like: 'query-api', env });
+    await test.stack.fleet.startReplica({ name: OTHER, like: 'query-api', env });
   }, LONG.timeoutMs);
   afterAll(() => test.stack.fleet.stop(OTHER), LONG.timeoutMs);
 

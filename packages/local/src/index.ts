@@ -21,7 +21,7 @@ export type { Closer } from './engine/closers.js';
 export type { Detours } from './stack/service-environments.js';
 export { openDevelopmentSecrets } from './stack/clients.js';
 export type { DevelopmentSecrets } from './stack/clients.js';
-export type { Fleet, MoreOptions } from './stack/fleet.js';
+export type { Fleet, ReplicaOptions } from './stack/fleet.js';
 export { PREFERRED_PORTS, choosePort } from './stack/ports.js';
 export type { StackDescription } from './stack/stack-file.js';
 export { startStack } from './stack/start-stack.js';

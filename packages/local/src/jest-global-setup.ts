@@ -12,12 +12,12 @@ import { startMongo } from './mongo/start-mongo.js';
 import type { MongoEngine } from './mongo/start-mongo.js';
 import { namedAddress } from './engine/engine-lifecycle.js';
 
-/** What setup has opened and teardown has to close, the folder first; both run in jest's parent process. */
+/** Closers of what setup has opened, the folder's first. Setup and teardown both run in jest's parent process. */
 const openedBySetup: (() => Promise<void>)[] = [];
 
 /**
- * Starts one Kafka and one MongoDB for the whole run and passes their addresses to the tests. Of each: what the environment
- * names, else a container, else an embedded one.
+ * Starts one Kafka and one MongoDB for the whole run and passes their addresses to the tests. Each is the one that the environment names,
+ * else a container, else an embedded one.
  */
 export default async function startEnginesForJest(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'webhooks-jest-engines-'));
@@ -59,7 +59,7 @@ export async function closeEngines(): Promise<void> {
   await removeFolder?.();
 }
 
-/** The data is thrown away, so a child process need not end in order: that would cost two seconds of each run. */
+/** Kills a child process, because its data is discarded. An orderly end would add two seconds to each run. */
 async function endQuickly(engine: RunningContainer | KafkaEngine | MongoEngine): Promise<void> {
   if ('kind' in engine && engine.kind === 'embedded') engine.kill();
   await engine.stop();

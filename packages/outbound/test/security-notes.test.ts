@@ -1,5 +1,5 @@
 import { eventually, issueThroughIntermediate, sharedAuthority } from '@webhooks/testkit';
-import type { ConnectionManners, Endpoint, EndpointOptions } from '@webhooks/testkit';
+import type { ConnectionBehaviour, Endpoint, EndpointOptions } from '@webhooks/testkit';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -130,7 +130,7 @@ describe('§2.5 (6): TLS by name', () => {
 });
 
 describe('§2.5 (7): one deadline for the whole way up', () => {
-  it.each<[ConnectionManners, string]>([
+  it.each<[ConnectionBehaviour, string]>([
     ['hang', 'CONNECT_TIMEOUT'],
     ['drip-handshake', 'CONNECT_TIMEOUT'],
     ['reset', 'CONNECT'],

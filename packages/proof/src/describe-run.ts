@@ -8,7 +8,10 @@ const require = createRequire(import.meta.url);
 const versionOf = (name: string): string =>
   (require(`${name}/package.json`) as { readonly version: string }).version;
 
-/** When and where a run takes place, and the versions of what it uses. Kafka's is that of the embedded broker, as the jar lock of `local` names it. */
+/**
+ * Returns when and where a run takes place, and the versions of what it uses. Kafka's version is the embedded broker's, from the jar lock
+ * of `local`.
+ */
 export function describeRun() {
   const lock = join(dirname(require.resolve('@webhooks/local')), '..', '..', 'kafka-jars.lock.json');
   const kafka = /:kafka_[\d.]+:([\d.]+)/.exec(readFileSync(lock, 'utf8'))?.[1] ?? 'unknown';

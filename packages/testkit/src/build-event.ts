@@ -5,8 +5,8 @@ import type { EventType, PaymentEvent, PaymentFact } from '@webhooks/contracts';
 const ALPHANUMERIC = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
 /**
- * A seeded source of chance: the same seed gives the same sequence on every machine. It is mulberry32 with 32 bits of state, for
- * samples and property tests, not for secrets.
+ * Creates a seeded random generator (mulberry32, 32 bits of state). The same seed gives the same sequence on every machine. For samples and
+ * property tests, not for secrets.
  */
 export function createRandom(seed: number) {
   let state = seed >>> 0;
@@ -33,7 +33,7 @@ export function createRandom(seed: number) {
 
 export type Random = ReturnType<typeof createRandom>;
 
-/** A name nobody else uses: `<prefix>-<12 hex digits>`; valid for topics, databases, groups and tenants. */
+/** Returns a unique name, `<prefix>-<12 hex digits>`; valid for topics, databases, groups and tenants. */
 export function randomName(prefix: string): string {
   return `${prefix}-${randomBytes(6).toString('hex')}`;
 }
@@ -47,7 +47,7 @@ export interface EventOverrides {
   readonly data?: object;
 }
 
-/** The first of the Pix identifiers' shapes: `E` or `D`, ISPB, minute in UTC, 11 letters and digits. */
+/** A Pix identifier: `E` (payment) or `D` (reversal), ISPB, minute in UTC, 11 letters and digits. */
 function buildEndToEndId(at: Date, random: Random, prefix: 'E' | 'D' = 'E'): string {
   const minute = at.toISOString().replace(/\D/g, '').slice(0, 12);
   return `${prefix}${random.text(8, '0123456789')}${minute}${random.text(11)}`;
@@ -59,8 +59,8 @@ function buildAmount(random: Random): string {
 }
 
 /**
- * A valid payment event of the given type (default: any). `random` (default: a fresh seed) makes up the rest, so two calls never
- * describe the same fact. Without `id` it is derived as `ingest` does.
+ * Builds a valid payment event of the given type (default: any). `random` (default: a fresh seed) chooses all other values, so two calls
+ * never describe the same fact. A missing `id` is derived as `ingest` does.
  */
 export function buildEvent(
   overrides: EventOverrides = {},

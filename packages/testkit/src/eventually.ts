@@ -11,9 +11,9 @@ export interface EventuallyOptions {
 }
 
 /**
- * Calls `check` until it neither throws nor returns `false`, and returns its value.
- * So both styles work: `eventually(() => { expect(n).toBe(3); })` and `eventually(() => list.find(byId) ?? false)`.
- * The last throw is the cause of the final error.
+ * Calls `check` until it neither throws nor returns `false`, and returns its value. Both styles work: `eventually(() => {
+ * expect(n).toBe(3); })` and `eventually(() => list.find(byId) ?? false)`. Throws at the deadline, with the last error of `check` as the
+ * cause.
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,
@@ -25,34 +25,34 @@ export async function eventually<T>(
     let cause: unknown;
     try {
       const value = await check();
-      if (isYes(value)) return value;
+      if (isNotFalse(value)) return value;
     } catch (error) {
       cause = error;
     }
-    if (performance.now() >= end) throw tooLate(timeoutMs, cause, options.message);
+    if (performance.now() >= end) throw timeoutError(timeoutMs, cause, options.message);
     await wait(intervalMs);
   }
 }
 
-function tooLate(timeoutMs: number, cause: unknown, message = 'the condition holds'): Error {
+function timeoutError(timeoutMs: number, cause: unknown, message = 'the condition holds'): Error {
   const seen = cause instanceof Error ? `: ${cause.message}` : '';
   return new Error(`expected within ${timeoutMs} ms that ${message}${seen}`, { cause });
 }
 
-const isYes = <T>(value: T): value is Exclude<T, false> => value !== false;
+const isNotFalse = <T>(value: T): value is Exclude<T, false> => value !== false;
 
 /** The state of each thread of a process, as one letter; none without `/proc`. */
 async function threadStates(pid: number): Promise<string[]> {
   const folder = `/proc/${pid}/task`;
   const threads = await readdir(folder).catch(() => []);
   const stats = await Promise.all(threads.map((thread) => readFile(`${folder}/${thread}/stat`, 'latin1')));
-  // Behind the name in brackets, which may itself hold brackets.
+  // The state follows the name in parentheses, which may itself contain parentheses.
   return stats.map((stat) => stat.charAt(stat.lastIndexOf(')') + 2));
 }
 
 /**
- * Sends SIGSTOP to a process of ours and waits until it has taken effect. The signal goes to one thread, which stops the others at its
- * next turn. On a loaded machine they go on working until then.
+ * Sends SIGSTOP to a process and waits until all its threads have stopped. One thread gets the signal and stops the others when it is
+ * scheduled. On a loaded machine they continue until then.
  */
 export async function stopProcess(pid: number): Promise<void> {
   process.kill(pid, 'SIGSTOP');

@@ -1,6 +1,6 @@
 export * from './build-event.js';
 export { plannedStatus, toReply } from './endpoint/reply.js';
-export type { Arrival, ArrivalLine, ConnectionManners, CutStage, Reply, Script } from './endpoint/reply.js';
+export type { Arrival, ArrivalLine, ConnectionBehaviour, CutStage, Reply, Script } from './endpoint/reply.js';
 export * from './endpoint/costly-host.js';
 export * from './endpoint/endpoint.js';
 export * from './endpoint/name-server.js';

@@ -40,13 +40,13 @@ export function openApiDocument(file: string | URL) {
       const reference = isObject(value) ? value['$ref'] : undefined;
       return typeof reference === 'string' ? find(stepsOf(reference)) : value;
     }, root);
-  /** What stands at a pointer, or behind these names, references followed. Throws when nothing does. */
+  /** Returns the object at a pointer, or at a path of names; follows references. Throws when there is none. */
   const at = (...steps: readonly string[]): Json => {
     const found = find(steps.flatMap((step) => (step.startsWith('#/') ? stepsOf(step) : step)));
     if (!isObject(found)) throw new Error(`the document has nothing at ${steps.join(' ')}`);
     return found;
   };
-  /** Why a value does not fit a schema, or the schema at a pointer; undefined when it does. */
+  /** Validates a value against a schema, or against the schema at a pointer. Returns the fault; undefined for a valid value. */
   const faultOf = (wanted: unknown, value: unknown): string | undefined => {
     const schema = typeof wanted === 'string' ? { $ref: wanted } : wanted;
     const text = JSON.stringify(schema).replaceAll('"#/', '"document#/');
@@ -54,7 +54,7 @@ export function openApiDocument(file: string | URL) {
     validators.set(text, validate);
     return validate(value) ? undefined : `${JSON.stringify(value)}: ${ajv.errorsText(validate.errors)}`;
   };
-  /** What of a response the document does not allow; nothing when it is as documented. */
+  /** Returns how a response differs from the document; empty when it is as documented. */
   const faultsOf = ({ method, path, status, contentType, body }: SeenResponse): readonly string[] => {
     const response = ['paths', path, method.toLowerCase(), 'responses', String(status)];
     const content = find([...response, 'content', contentType?.split(';')[0] ?? '']);

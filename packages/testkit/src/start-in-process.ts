@@ -8,25 +8,25 @@ export interface LogLine {
   readonly fields: LogFields;
 }
 
-/** What a service's `main` gives to `runService`. */
+/** The config reader and the compose function that a service's `main` passes to `runService`. */
 interface ServiceParts<C> {
   readonly readConfig: (settings: SettingsReader) => C;
   readonly compose: (config: C, scope: ServiceScope) => Promise<void>;
 }
 
-/** Settings of an API at a free port of loopback, which stops without delay. */
+/** Settings for an API that listens on a free loopback port and stops without delay. */
 export const LOCAL_API = { HOST: '127.0.0.1', PORT: '0', SHUTDOWN_DELAY_MS: '0' } as const;
 
 /**
- * Starts a service without a process of its own, from its config reader and its compose function. `onLine` gets each line of its
- * log. Throws what `compose` throws, and for settings that are wrong.
+ * Starts a service inside this process, from its config reader and its compose function. `onLine` is called with each line of its log.
+ * Throws for invalid settings, and the errors of `compose`.
  */
 export async function startInProcess<C>(
   { readConfig, compose }: ServiceParts<C>,
   env: Readonly<Record<string, string>>,
   onLine: (line: LogLine) => void = () => undefined,
 ) {
-  // Loaded only here: most users of testkit need no service.
+  // Loaded on demand, because most users of testkit need no service.
   const { Closers, HealthBoard, Registry, readSettings } = await import('@webhooks/runtime');
   const closers = new Closers();
   const [registry, health] = [new Registry(), new HealthBoard()];
@@ -48,13 +48,13 @@ export async function startInProcess<C>(
   await compose(readSettings(env, readConfig), scope);
   const listening = lines.find(({ message }) => message === 'listening');
   return {
-    /** `http://127.0.0.1:<port>` of its API. */
+    /** Address of the API: `http://127.0.0.1:<port>`. */
     url: `http://127.0.0.1:${String(listening?.fields['port'])}`,
-    /** Its log so far. A call of `fail` is a line of level `fail`. */
+    /** The service's log so far. A call of `fail` is a line of level `fail`. */
     lines: lines as readonly LogLine[],
     ready: () => health.isReady(),
     metrics: () => registry.metrics(),
-    /** What a page of its admin server shows. */
+    /** Renders a page of the admin server; undefined for an unknown path. */
     page: (path: string) => pages.find((page) => page.path === path)?.render(),
     stop: async () => {
       await closers.closeAll(log, LONGEST_TIMEOUT_MS);

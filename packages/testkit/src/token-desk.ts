@@ -3,8 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { SignJWT, exportJWK, generateKeyPair } from 'jose';
 import type { JWK, JWTPayload } from 'jose';
 
+/** Value of the claim `aud`. */
 export const AUDIENCE = 'urn:test:webhooks';
 
+/** Generates a key pair for the algorithm `alg`, such as `ES256`. */
 export async function makeSigningKey(kid: string, alg: string) {
   const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
   const publicJwk: JWK = { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' };
@@ -12,7 +14,7 @@ export async function makeSigningKey(kid: string, alg: string) {
 }
 export type SigningKey = Awaited<ReturnType<typeof makeSigningKey>>;
 
-/** Header and claims to change in, add to (undefined: remove from) a token that would be accepted. */
+/** Changes to a valid token: members of header and claims to set (undefined: to remove), and another key to sign with. */
 export interface TokenChange {
   readonly header?: Readonly<Record<string, unknown>>;
   readonly claims?: Readonly<Record<string, unknown>>;
@@ -23,9 +25,9 @@ export interface TokenChange {
 export class TokenDesk {
   readonly issuer: string;
   readonly jwksUri: string;
-  /** How often the key set was fetched, from wherever on this server. */
+  /** Number of requests to this server, at any path. */
   requests = 0;
-  /** The response for the key set: the keys, or a status without any. */
+  /** The response to each request: a key set, or a status code with a body that is no JSON. */
   response: readonly JWK[] | number;
   readonly key: SigningKey;
   readonly #server: ReturnType<typeof createServer>;
@@ -50,7 +52,7 @@ export class TokenDesk {
     return new TokenDesk(await makeSigningKey('k1', alg), server);
   }
 
-  /** Settings of a service that trusts these tokens. */
+  /** Settings for a service that trusts these tokens. */
   get settings() {
     return { TOKEN_ISSUER: this.issuer, TOKEN_JWKS_URI: this.jwksUri, TOKEN_AUDIENCE: AUDIENCE };
   }
@@ -71,6 +73,7 @@ export class TokenDesk {
     };
   }
 
+  /** Signs a token that is valid except for the given changes. */
   token({ header, claims, key = this.key }: TokenChange = {}): Promise<string> {
     const payload: Record<string, unknown> = { ...this.claims(), ...claims };
     return new SignJWT(payload)
@@ -78,7 +81,7 @@ export class TokenDesk {
       .sign(key.privateKey);
   }
 
-  /** A token of this tenant; default scopes: reading and writing webhooks. */
+  /** Signs a token of this tenant. Default scopes: reading and writing webhooks. */
   tokenOf(
     tenantId: string,
     scope = 'webhook.read webhook.write',

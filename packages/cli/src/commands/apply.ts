@@ -10,7 +10,7 @@ import { COLUMNS, change } from './webhooks.js';
 const KNOWN: ReadonlySet<unknown> = new Set(COLUMNS);
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** Finds misspelt names. The service checks the values. */
+/** Whether a value has the required names and only known ones. The service checks the values. */
 const isDeclared = (value: unknown): value is WebhookInput =>
   isObject(value) &&
   'eventType' in value &&
@@ -24,7 +24,7 @@ function readDeclared(file: string): readonly WebhookInput[] {
   if (Array.isArray(list) && list.every(isDeclared)) {
     const keys = list.flatMap((one) => [place(one), one.ref?.toLowerCase() ?? one]);
     if (new Set(keys).size === keys.length) return list;
-    throw new Error(`${file} has a ref, or a place (applicationId, eventType, endpointUrl), twice`);
+    throw new Error(`${file} has the same ref, or the same applicationId, eventType and endpointUrl, twice`);
   }
   throw new Error(
     `${file} needs a list "webhooks" of eventType, endpointUrl; other names: ${COLUMNS.join(', ')}`,
@@ -40,23 +40,23 @@ interface Step {
 const place = ({ applicationId, eventType, endpointUrl }: WebhookInput): string =>
   JSON.stringify([applicationId ?? null, eventType, URL.parse(endpointUrl)?.href ?? endpointUrl]);
 
-/** Compares by `ref`; without one, by application, event type and address. */
-const isSame = (declared: WebhookInput, there: ListedWebhook): boolean =>
-  declared.ref === undefined ? place(declared) === place(there) : declared.ref.toLowerCase() === there.ref;
+/** Whether a registered webhook is the declared one: by `ref`; without one, by application, event type and address. */
+const isSame = (declared: WebhookInput, known: ListedWebhook): boolean =>
+  declared.ref === undefined ? place(declared) === place(known) : declared.ref.toLowerCase() === known.ref;
 
-function planOf(declared: readonly WebhookInput[], there: readonly ListedWebhook[]): readonly Step[] {
+function planOf(declared: readonly WebhookInput[], known: readonly ListedWebhook[]): readonly Step[] {
   const steps = declared.map((webhook): Step => {
-    const found = there.find((one) => isSame(webhook, one));
+    const found = known.find((one) => isSame(webhook, one));
     if (found === undefined) return { change: 'create', webhook };
     const { enabled = found.enabled } = webhook;
     const isEqual = place(webhook) === place(found) && enabled === found.enabled;
     return { change: isEqual ? 'unchanged' : 'update', webhook, ref: found.ref };
   });
-  const rest = there.filter((one) => !declared.some((webhook) => isSame(webhook, one)));
+  const rest = known.filter((one) => !declared.some((webhook) => isSame(webhook, one)));
   return [...steps, ...rest.map((webhook): Step => ({ change: 'undeclared', webhook, ref: webhook.ref }))];
 }
 
-/** An application that is not declared is removed. */
+/** Clears the application when none is declared. */
 const declaredOnly = (webhook: WebhookInput): WebhookInput => ({ applicationId: null, ...webhook });
 
 const OPTIONS = {
@@ -67,7 +67,7 @@ const OPTIONS = {
 async function apply({ client, show, note }: Session, { file, yes }: InferredOptionTypes<typeof OPTIONS>) {
   const plan = planOf(file, await collect(client.eachWebhook()));
   const rows = plan.map((step) => ({ change: step.change, ...step.webhook, ref: step.ref }));
-  show(rows, table(rows, ['change', ...COLUMNS], 'nothing declared, nothing there'));
+  show(rows, table(rows, ['change', ...COLUMNS], 'no webhook is declared or registered'));
   const changes = plan.filter(({ change: kind }) => kind === 'create' || kind === 'update');
   if (changes.length > 0) await confirmed(`Make ${changes.length} changes?`, yes);
   for (const [made, { ref, webhook }] of changes.entries()) {
@@ -78,8 +78,8 @@ async function apply({ client, show, note }: Session, { file, yes }: InferredOpt
       throw failure;
     });
   }
-  note(`${changes.length} changes made. What is undeclared was left alone: webhooks disable REF`);
+  note(`${changes.length} changes made, none to undeclared webhooks; to stop one: webhooks disable REF`);
 }
 
 export const addApply = (cli: Argv): Argv =>
-  cli.command('apply', 'Make the webhooks as a YAML file declares them', OPTIONS, online(apply));
+  cli.command('apply', 'Create and update webhooks as a YAML file declares them', OPTIONS, online(apply));

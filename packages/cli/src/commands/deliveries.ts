@@ -4,7 +4,7 @@ import { EVENT_TYPES, positional, timeOf } from '../arguments.js';
 import { card, table, collect, present } from '../output.js';
 import { showing } from '../session.js';
 
-/** One delivery and its attempts. `cycle` is shown for a redelivery only. */
+/** Formats one delivery and its attempts. `cycle` is shown for a redelivery only. */
 export function deliveryText({ cycle, redelivery, attempts, ...delivery }: DeliveryDetail): string {
   const columns = ['attempt', 'at', 'durationMs', 'result', 'response', 'cause'];
   const facts = card({ ...delivery, ...(redelivery && { cycle }) });
@@ -23,7 +23,7 @@ const FILTER = {
   status: { choices: ['pending', 'delivered', 'dead', 'cancelled'], describe: 'In this state' },
   from: { type: 'string', coerce: timeOf, describe: 'Since this time' },
   to: { type: 'string', coerce: timeOf, describe: 'Until this time' },
-  limit: { type: 'number', default: 50, describe: 'So many at most' },
+  limit: { type: 'number', default: 50, describe: 'At most this many' },
 } as const;
 
 const withId = positional('id', 'The delivery (webhooks deliveries list)');
@@ -54,10 +54,10 @@ const addTo = (group: Argv): Argv =>
     )
     .command(
       'redeliver <id>',
-      'Make a delivery again, now',
+      'Send a delivery again, now',
       withId,
       showing((client, { id }) => client.redeliver(id), card, nextOf),
     );
 
 export const addDeliveries = (cli: Argv): Argv =>
-  cli.command('deliveries', 'Look at single deliveries, and make them again', addTo);
+  cli.command('deliveries', 'Show single deliveries, and send them again', addTo);

@@ -34,14 +34,14 @@ function checkAttempt({ result, status, error, code, cause = 'look at its log' }
   return result === 'delivered' ? ok('delivery', found) : fault('delivery', found, cause);
 }
 
-/** The result of a test notification that the service sends, as it sends every delivery. */
+/** Lets the service send a test notification as it sends every delivery, and returns the result of its first attempt. */
 async function checkDelivery({ url, profile }: Arguments, ref: string): Promise<Check> {
   const { client } = await logIn({ profile });
   const { endpointUrl: own } = await client.get(ref);
   if (new URL(own).href !== url.href) throw usage(`${ref} is at ${own}`, 'examine that address');
   const { timeoutMs = ATTEMPT_TIMEOUT_MS } = await client.policy(ref);
   const { deliveryId } = await client.sendTest(ref);
-  // The attempt's own time-out, and the default one for the way to the worker and into the log.
+  // The time-out of the attempt, and the default one again for the way to the worker and into the log.
   const until = Date.now() + timeoutMs + ATTEMPT_TIMEOUT_MS;
   while (Date.now() < until) {
     const delivery = await orNothing(client.delivery(deliveryId));
@@ -52,10 +52,10 @@ async function checkDelivery({ url, profile }: Arguments, ref: string): Promise<
   return { check: 'delivery', state: 'warning', found: 'no attempt has ended yet', fix };
 }
 
-/** Each check needs those before it, except the checks of signature and replay. */
+/** Whether a check ends the examination. Later checks need the earlier ones, except signature and replay. */
 const isFatal = ({ check, state }: Check): boolean => state === 'fault' && !/signature|replay/.test(check);
 
-/** After a 2xx for the service, a fault that this program finds is only a warning. */
+/** After the service got a 2xx, a fault that this program finds is only a warning. */
 function besideDelivery(check: Check): Check {
   if (!isFatal(check) || /^(status|redirect)/.test(check.found)) return check;
   return { ...check, state: 'warning', found: `${check.found}; the service delivers all the same` };

@@ -26,7 +26,10 @@ async function identifyPayment(
   return charge && [{ txId: id }, charge];
 }
 
-/** Finds what an id names: by its form, and by requests where several kinds have one form. */
+/**
+ * Returns the filter for the deliveries of an id, and its payment. The form of the id decides, and requests where several kinds have the
+ * same form.
+ */
 async function identify(client: Client, id: string): Promise<readonly [DeliveryFilter, Payment?]> {
   const delivery = /^[a-z2-7]{52}$/.test(id) ? await orNothing(client.delivery(id)) : undefined;
   if (delivery) return [{ eventId: delivery.eventId }];
@@ -36,7 +39,7 @@ async function identify(client: Client, id: string): Promise<readonly [DeliveryF
   return [isTxId ? { txId: id } : { eventId: id }];
 }
 
-/** The facts of a payment. Of a transaction without a type only a reversal is known. */
+/** Returns the events that a payment should have caused. For a transaction without a type, only its reversals are known. */
 function factsOf(payment: Payment) {
   const paid = (one: ChargePix) => ({ ...one, since: one.paidAt, eventType: 'PIX_DYNAMIC_PAID' as const });
   const pix = 'pix' in payment ? payment.pix.map(paid) : [{ ...payment, since: payment.occurredAt }];
@@ -55,10 +58,10 @@ interface Unsent {
   readonly fix: string;
 }
 
-/** An event may occur up to a day after it arrived, and jobs select by arrival. */
+/** `occurredAt` may be up to a day later than the arrival, by which jobs select. */
 const AHEAD_MS = 86_400_000;
 
-/** Why a webhook has no delivery of a fact, and what helps. */
+/** Returns why a webhook has no delivery of a fact, and what helps. */
 async function whyUnsent(client: Client, { ref, enabled }: ListedWebhook, since?: string): Promise<Unsent> {
   const from = since ? new Date(Date.parse(since) - AHEAD_MS).toISOString() : 'TIME';
   const repair = `webhooks redeliveries create --status missed --ref ${ref} --from ${from}`;
@@ -74,11 +77,11 @@ async function whyUnsent(client: Client, { ref, enabled }: ListedWebhook, since?
   const { updatedAt } = await client.get(ref);
   if (since && Date.parse(updatedAt) > Date.parse(since))
     return { ref, reason: `webhook ${ref} was changed or registered later, at ${updatedAt}`, fix: repair };
-  const fix = `look again soon; if it stays so, it was disabled then: ${repair}`;
+  const fix = `look again soon; if nothing changes, the webhook was disabled at that time: ${repair}`;
   return { ref, reason: `webhook ${ref}: no attempt has ended yet`, fix };
 }
 
-/** One entry for each webhook that has fewer deliveries than there are facts of its type. */
+/** Returns an entry for each webhook that has fewer deliveries than there are facts of its type. */
 async function findUnsent(
   client: Client,
   payment: Payment,
@@ -96,7 +99,7 @@ async function findUnsent(
   return unsent;
 }
 
-/** One line: how many deliveries were made to the enabled webhooks, and the status of the others. */
+/** Returns one line: how many deliveries were made to the enabled webhooks, and the status of the others. */
 function verdictOf(
   deliveries: readonly DeliveryDetail[],
   unsent: readonly Unsent[],

@@ -7,15 +7,15 @@ import { dim, paint, plain, present } from '../output.js';
 import { describeError, post, type Response, makeSecret, signedHeaders, VENDOR } from '../post.js';
 import { online, type Session } from '../session.js';
 
-/** Whether a fault passes. Then the same page is requested again. */
-const passes = (error: unknown): boolean =>
+/** Whether an error is transient, so that the same page is requested again. */
+const isTransient = (error: unknown): boolean =>
   error instanceof ProblemError ? /^(429|5..)$/.test(String(error.status)) : error instanceof ConnectionError;
 
-/** The longest that the service lets a pull wait. */
+/** Longest wait for a pull that the service allows, in seconds. */
 const WAIT_SECONDS = 25;
-const RECONNECT_MS = 2_000; // a service that restarts is back within seconds
+const RECONNECT_MS = 2_000; // a service that restarts is ready again within seconds
 
-/** Yields the notifications after the cursor, and goes on after outages. */
+/** Yields the notifications after the cursor, and continues after outages. */
 async function* follow(client: Client, first: NotificationFilter, onOutage: () => unknown) {
   for (let filter = first, isOut = false; ;) {
     try {
@@ -24,7 +24,7 @@ async function* follow(client: Client, first: NotificationFilter, onOutage: () =
       yield* data;
       filter = { ...filter, after: nextCursor };
     } catch (error) {
-      if (!passes(error)) throw error;
+      if (!isTransient(error)) throw error;
       if (!isOut) onOutage();
       isOut = true;
       await delay(RECONNECT_MS);
@@ -36,7 +36,7 @@ const timeText = (): string => new Date().toISOString().slice(11, 19);
 
 type Outcome = Partial<Response> & { readonly error?: string };
 
-/** The receiver's response. Certificates are not checked, because the receiver is on this machine. */
+/** Posts to the receiver and returns its response. Certificates are not checked, because the receiver is on this machine. */
 async function forward(
   url: string | undefined,
   headers: Record<string, string>,
@@ -56,8 +56,8 @@ const OPTIONS = {
   'event-type': { choices: EVENT_TYPES, describe: 'Only these events' },
   secret: { type: 'string', describe: 'Sign with this secret (whsec_…); default: a new one' },
   vendor: VENDOR,
-  count: { type: 'number', describe: 'End after so many events' },
-  repeat: { type: 'number', default: 1, describe: 'Forward each event so many times, as repeats do' },
+  count: { type: 'number', describe: 'End after this many events' },
+  repeat: { type: 'number', default: 1, describe: 'Forward each event this many times, as repeats do' },
 } as const;
 
 type Arguments = ArgumentsCamelCase<InferredOptionTypes<typeof OPTIONS>>;
@@ -72,7 +72,7 @@ async function listen({ client, show, note }: Session, args: Arguments): Promise
   show({ forward: url, secret }, `Ready. Signing secret of this session: ${secret}`);
   const filter = { ...present({ eventType }), after, wait: WAIT_SECONDS };
   const onOutage = (): unknown =>
-    note(`${timeText()} the service is away or busy; trying again, nothing is missed (Ctrl-C ends)`);
+    note(`${timeText()} the service is unavailable or busy; retrying, nothing is missed (Ctrl-C ends)`);
   let seen = 0;
   for await (const { id, eventType: type, body } of follow(client, filter, onOutage)) {
     for (let attempt = 1; attempt <= repeat; attempt += 1) {

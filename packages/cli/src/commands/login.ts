@@ -34,7 +34,7 @@ async function prompt(field: ProfileField): Promise<string> {
 async function complete(given: PartialProfile): Promise<Profile> {
   const missing = profiles.missingOf(given);
   if (missing.length > 0 && !process.stdin.isTTY)
-    throw usage(`missing: ${missing.map(profiles.optionOf).join(', ')}`, 'give them, or use a terminal');
+    throw usage(`missing: ${missing.map(profiles.optionOf).join(', ')}`, 'pass them, or use a terminal');
   const typed: Record<string, string | undefined> = { ...given };
   for (const field of missing) typed[field] = profiles.addressOf(field, await prompt(field));
   if (!profiles.isWhole(typed)) throw usage('a value is missing', 'run it again');
@@ -45,7 +45,7 @@ const PROBE_MS = 3_000; // three addresses within the ten seconds that a person 
 
 const PROBES = { url: 'webhooks', ingestUrl: 'events', queryUrl: 'webhooks/deliveries' } as const;
 
-/** Whether the service has this path. Without a token it then responds with a problem that is no 404. */
+/** Whether the service serves this path. Without a token it then responds with a problem that is no 404. */
 async function serves(address: string, path: string): Promise<boolean> {
   const url = `${address}/integration/v1/${path}`;
   const response = await fetch(url, { signal: AbortSignal.timeout(PROBE_MS) }).catch(() => undefined);
@@ -57,7 +57,7 @@ async function probe(profile: Profile, note: Output['note']): Promise<void> {
   for (const [field, path] of Object.entries(PROBES) as [ProfileField, string][]) {
     const address = profile[field] ?? profile.url;
     if (!(await serves(address, path)))
-      note(`Careful: ${address} does not serve ${path}: webhooks login ${profiles.optionOf(field)} URL`);
+      note(`Warning: ${address} does not serve ${path}: webhooks login ${profiles.optionOf(field)} URL`);
   }
 }
 

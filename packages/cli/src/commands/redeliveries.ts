@@ -41,7 +41,7 @@ async function create({ client, show, note }: Session, args: Arguments): Promise
 
 const doneOf = ({ sent, refused, expired }: Redelivery): number => sent + refused + expired;
 
-/** The progress of a job, and the time left at the speed so far. */
+/** Formats the progress of a job, and the time left at the speed so far. */
 function progressText(job: Redelivery, first: Redelivery, elapsedMs: number): string {
   const perMs = (doneOf(job) - doneOf(first)) / elapsedMs;
   const rest = Math.max(0, Math.ceil((job.matched - doneOf(job)) / perMs / 1_000));
@@ -51,7 +51,7 @@ function progressText(job: Redelivery, first: Redelivery, elapsedMs: number): st
 
 async function watch({ client, show, json }: Session, { id }: { readonly id: string }): Promise<void> {
   const first = await client.redelivery(id);
-  // The progress bar takes the signals for itself; 130 is what a shell says of a program that SIGINT ended.
+  // The progress bar handles signals itself. 130 is a shell's exit code for a program that SIGINT ended.
   const options = { max: Math.max(first.matched, 1), onCancel: () => process.exit(130) };
   const bar = process.stdout.isTTY && !json ? progress(options) : undefined;
   const startedAt = Date.now();

@@ -39,7 +39,7 @@ const reasonOf = ({ status, violations: [first] = [] }: Partial<EventResult>): s
 async function trigger({ client, profile, show, note }: Session, args: Arguments): Promise<void> {
   const target = profile.ingestUrl ?? profile.url;
   if (!isLoopback(target) && !args.realEvents)
-    throw usage(`${target} is not this machine: receivers would believe these`, 'say --real-events');
+    throw usage(`${target} is not this machine: receivers would take these as real`, 'use --real-events');
   const events = eventsOf(args);
   const results = await client.postEvents(events);
   const posted = events.map((event, index) => ({ ...event, ...results[index] }));
@@ -54,7 +54,7 @@ async function trigger({ client, profile, show, note }: Session, args: Arguments
 export const addTrigger = (cli: Argv): Argv =>
   cli.command(
     'trigger <event-type>',
-    'Post events that never happened',
+    'Post test events',
     (own) => own.positional('event-type', EVENT_TYPE).options(OPTIONS),
     online(trigger),
   );

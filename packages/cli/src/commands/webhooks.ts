@@ -17,16 +17,16 @@ export const COLUMNS = ['ref', 'eventType', 'endpointUrl', 'applicationId', 'ena
 
 const FIELDS = {
   'event-type': { choices: EVENT_TYPES, describe: 'What it receives' },
-  'endpoint-url': { type: 'string', describe: 'Where to: https://…' },
+  'endpoint-url': { type: 'string', describe: 'Address of the receiver: https://…' },
   'application-id': { type: 'string', describe: 'Your application' },
 } as const;
-const ENABLED = { type: 'boolean', describe: 'Whether it receives; --no-enabled: it does not' } as const;
-const SECRET = { ...FILE, describe: 'One of your own (whsec_…); -: standard input' } as const;
+const ENABLED = { type: 'boolean', describe: 'Whether it receives events; --no-enabled: no' } as const;
+const SECRET = { ...FILE, describe: 'File with a secret of your own (whsec_…); -: standard input' } as const;
 const REF = { type: 'string', describe: 'A UUID of your own; default: the service makes one' } as const;
 
 type Changes = { readonly [field in keyof WebhookInput]?: WebhookInput[field] | undefined };
 
-/** Changes the given fields and no others. */
+/** Updates the given fields of a webhook and no others. */
 export async function change(client: Client, ref: string, changes: Changes): Promise<Webhook> {
   const { eventType, endpointUrl } = await client.get(ref);
   return client.update({ ref, eventType, endpointUrl, ...present(changes) });
@@ -43,20 +43,20 @@ type WithRef = { readonly ref: string };
 const setEnabled = (enabled: boolean) =>
   showing((client, { ref }: WithRef) => change(client, ref, { enabled }));
 
-const keepIt = (): string => 'It is shown once: keep it.';
+const adviseStoring = (): string => 'The secret is shown only once: store it.';
 
 const addSwitches = (cli: Argv): Argv =>
   cli
-    .command('enable <ref>', 'Let a webhook receive', withRef, setEnabled(true))
-    .command('disable <ref>', 'Stop a webhook; what waits for it is cancelled', withRef, setEnabled(false))
+    .command('enable <ref>', 'Enable a webhook', withRef, setEnabled(true))
+    .command('disable <ref>', 'Disable a webhook; cancels waiting deliveries', withRef, setEnabled(false))
     .command(
       'rotate-secret <ref>',
-      'Make a new signing secret, or bring one along; the one before stays valid for 24 hours',
+      'Create a signing secret, or set your own; the previous one stays valid for 24 hours',
       (own) => withRef(own).option('secret-file', SECRET),
       showing(
         (client, { ref, secretFile }) => client.rotateSecret(ref, present({ secret: secretFile })),
         card,
-        keepIt,
+        adviseStoring,
       ),
     );
 
@@ -69,12 +69,12 @@ export const addWebhooks = (cli: Argv): Argv =>
       showing(
         (client, { eventType, applicationId, enabled }) =>
           collect(client.eachWebhook(present({ eventType, applicationId, enabled }))),
-        (webhooks) => table(webhooks, COLUMNS, 'no webhook; make one: webhooks create'),
+        (webhooks) => table(webhooks, COLUMNS, 'no webhook; create one: webhooks create'),
       ),
     )
     .command(
       'show <ref>',
-      'Show a webhook, and how it is doing',
+      'Show a webhook and its health',
       withRef,
       showing(
         async (client, { ref }) => ({ ...(await client.get(ref)), health: await client.health(ref) }),
@@ -101,12 +101,12 @@ export const addWebhooks = (cli: Argv): Argv =>
       (own) => withRef(own).options(FIELDS),
       showing((client, { ref, eventType, endpointUrl, applicationId }) => {
         if ([eventType, endpointUrl, applicationId].every((given) => given === undefined))
-          throw usage('nothing to change', 'say --event-type, --endpoint-url or --application-id');
+          throw usage('nothing to change', 'use --event-type, --endpoint-url or --application-id');
         return change(client, ref, { eventType, endpointUrl, applicationId });
       }),
     );
 
-/** The service checks the members. Pretty errors would show the line, which may hold a secret. */
+/** Reads a policy; the service checks its members. Pretty errors would show the line, which may hold a secret. */
 function readPolicy(file: string): PolicyInput {
   const policy: unknown = parse(textOf(file), { prettyErrors: false });
   if (policy instanceof Object) return policy;
@@ -131,7 +131,7 @@ function policyText({ headers = {}, clientCertificate, retryDelays, ...plain }: 
 export const addPolicy = (cli: Argv): Argv =>
   cli.command(
     'policy <ref>',
-    "Show or replace a webhook's own terms of delivery; sealed values that are left out stay",
+    "Show or replace a webhook's delivery policy; secret values that are left out stay",
     (own) => withRef(own).options(OPTIONS),
     showing(async (client, { ref, file, certificate, key, remove }) => {
       if (remove) await client.removePolicy(ref);

@@ -54,14 +54,14 @@ export async function* checkAddress(url: URL, nameServer: string | undefined): A
     : fault('address rules', `private address: ${denied}`, 'publish public addresses only');
 }
 
-const OWN = 'use a certificate of a public authority; your own one: NODE_EXTRA_CA_CERTS=ca.pem';
-const CHAIN = ['incomplete chain', 'send every intermediate; an own authority: NODE_EXTRA_CA_CERTS'] as const;
-/** By the code of a certificate's verification: what is wrong, and what helps. */
+const UNTRUSTED = 'use a certificate of a public authority; your own authority: NODE_EXTRA_CA_CERTS=ca.pem';
+const CHAIN = ['incomplete chain', 'send every intermediate; your authority: NODE_EXTRA_CA_CERTS'] as const;
+/** What is wrong and what helps, by the code of a certificate's verification. */
 const CERTIFICATE_FAULTS: Readonly<Record<string, readonly [name: string, fix: string]>> = {
   CERT_HAS_EXPIRED: ['expired', 'renew the certificate, and let the server load it'],
-  CERT_NOT_YET_VALID: ['not valid yet', 'check the clock of whoever made it'],
-  DEPTH_ZERO_SELF_SIGNED_CERT: ['self-signed', OWN],
-  SELF_SIGNED_CERT_IN_CHAIN: ['unknown authority', OWN],
+  CERT_NOT_YET_VALID: ['not valid yet', 'check the clock of the machine that issued it'],
+  DEPTH_ZERO_SELF_SIGNED_CERT: ['self-signed', UNTRUSTED],
+  SELF_SIGNED_CERT_IN_CHAIN: ['unknown authority', UNTRUSTED],
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: CHAIN,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: CHAIN,
   ERR_TLS_CERT_ALTNAME_INVALID: ['wrong name', 'use a certificate for this host name'],
@@ -92,7 +92,7 @@ async function shakeHands({ hostname, port }: URL, options: ConnectionOptions): 
 
 const OLD = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' } as const;
 
-/** A system error concerns the connection; any other concerns TLS. */
+/** Explains why there was no handshake. A system error concerns the connection; any other concerns TLS. */
 async function checkFailure(url: URL, code: string): Promise<Check> {
   if (/^(TIMEOUT$|E(CONN|HOST|NET))/.test(code))
     return fault('connection', `${code} (CONNECT)`, 'check that the receiver runs, and its firewall');
@@ -110,7 +110,7 @@ export async function* checkTls(url: URL): AsyncGenerator<Check> {
   try {
     const { version, refusal, until } = await shakeHands(url, { minVersion: 'TLSv1.2' });
     yield ok('TLS version', version);
-    const [name, fix] = CERTIFICATE_FAULTS[refusal] ?? [refusal, OWN];
+    const [name, fix] = CERTIFICATE_FAULTS[refusal] ?? [refusal, UNTRUSTED];
     yield refusal === '' ? ok('certificate', `valid until ${until}`) : fault('certificate', name, fix);
   } catch (error) {
     yield await checkFailure(url, describeError(error));

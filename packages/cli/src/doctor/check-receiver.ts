@@ -3,18 +3,18 @@ import { makeEvent } from '../events.js';
 import { describeError, post, type Response, makeSecret, signedHeaders } from '../post.js';
 import { fault, ok, type Check } from './check-connection.js';
 
-/** A test notification: a payment of one cent that never happened, with an id that says so. */
+/** Builds a test notification: a made-up payment of one cent, with an id that begins with `evt_test_`. */
 function testNotification(): { id: string; body: string } {
   const id = `evt_test_${randomBytes(16).toString('hex')}`;
   return { id, body: JSON.stringify({ id, ...makeEvent('PIX_DYNAMIC_PAID', '0.01') }) };
 }
 
-const hundreds = ({ status }: Response): number => Math.floor(status / 100);
+const statusClass = ({ status }: Response): number => Math.floor(status / 100);
 
-/** Statuses of a receiver that has judged the notification. */
+/** Statuses by which a receiver accepts or refuses a notification. */
 const VERDICT = /^(2..|400|401|403|422)$/;
 
-/** The fault of a response that is no judgement: a redirect, a fault of the receiver, an unknown path. */
+/** Returns the fault of any other response: a redirect, an error of the receiver, or an unknown path. */
 function checkStatus(response: Response): Check | undefined {
   const { status, location } = response;
   if (VERDICT.test(String(status))) return undefined;
@@ -34,22 +34,22 @@ function checkTime({ status, durationMs }: Response): Check {
 
 function checkRefusal(check: string, response: Response, [accepted, fix]: readonly [string, string]): Check {
   const { status } = response;
-  return hundreds(response) === 4
+  return statusClass(response) === 4
     ? (checkStatus(response) ?? ok(check, `refused (${status})`))
     : fault(check, `${accepted} (${status})`, fix);
 }
 
 const UNSIGNED = ['no signature check', 'verify the signature, and respond with 401'] as const;
-const REPLAYED = ['a replayed one is accepted', 'refuse what is older than 5 minutes'] as const;
+const REPLAYED = ['a replayed notification is accepted', 'refuse what is older than 5 minutes'] as const;
 
 function checkFailure(code: string): Check {
   if (/CERTIFICATE_REQUIRED|HANDSHAKE_FAILURE|BAD_CERTIFICATE/.test(code))
-    return fault('client certificate', 'asked for', 'let the server trust the operator’s client certificate');
+    return fault('client certificate', 'required', 'let the server trust the operator’s client certificate');
   if (code === 'TIMEOUT') return fault('response', 'slow: nothing within 10 s', WORK_LATER);
   return fault('response', `${code} (SOCKET)`, 'look at the log of the receiver, and of the proxy before it');
 }
 
-/** Twice the five minutes that Standard Webhooks lets a timestamp be old. */
+/** Twice the maximum age of a timestamp in Standard Webhooks, five minutes. */
 const REPLAY_SECONDS = 600;
 
 /** Posts test notifications, and nothing else. Without the receiver's secret only a wrong signature can be tried. */
@@ -68,11 +68,11 @@ export async function* checkReceiver(
     yield checkStatus(first) ?? checkTime(first);
     if (secret === undefined) {
       const refusal = checkRefusal('signature check', first, UNSIGNED);
-      const fix = 'it may refuse everything: say --secret';
+      const fix = 'it may refuse everything: use --secret';
       yield refusal.state === 'ok' ? { ...refusal, state: 'warning', fix } : refusal;
-      yield { check: 'replay check', state: 'skipped', found: 'say --secret, or set WEBHOOKS_SECRET' };
-    } else if (hundreds(first) === 4) {
-      yield fault('signature check', 'a right one is refused', 'compare secrets');
+      yield { check: 'replay check', state: 'skipped', found: 'use --secret, or set WEBHOOKS_SECRET' };
+    } else if (statusClass(first) === 4) {
+      yield fault('signature check', 'a valid signature is refused', 'compare secrets');
     } else {
       yield checkRefusal('signature check', await send(makeSecret()), UNSIGNED);
       yield checkRefusal('replay check', await send(secret, REPLAY_SECONDS), REPLAYED);

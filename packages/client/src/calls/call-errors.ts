@@ -3,11 +3,11 @@ import type { Violation } from '../types/event-types.js';
 
 interface CallPlace {
   readonly method: string;
-  /** Scheme, host and port of what was called; never the path, the query, headers or a body. */
+  /** Scheme, host and port of the request; never its path, query, headers or body. */
   readonly origin: string;
 }
 
-/** A copy with name and message only. Errors of a library also hold the request with its secrets, or raw bytes. */
+/** Copies name and message of an error only. A library's error also holds the request with its secrets, or raw bytes. */
 function bare(fault: unknown): Error {
   const { name, message } = fault instanceof Error ? fault : new Error(String(fault));
   const copy = new Error(message);
@@ -19,7 +19,10 @@ function codeOf(fault: unknown): string {
   return fault instanceof Error && 'code' in fault && typeof fault.code === 'string' ? fault.code : 'UNKNOWN';
 }
 
-/** No response came, so whether the service carried out the request is not known. Of the request it holds method and origin only. */
+/**
+ * No response was received, so it is unknown whether the service carried out the request. The error holds only method and origin of the
+ * request.
+ */
 export class ConnectionError extends Error {
   /** Short word such as `ECONNREFUSED`, or `ECONNABORTED` after the time-out. */
   readonly code: string;
@@ -42,7 +45,7 @@ export class UnexpectedResponseError extends Error {
   readonly method: string;
   readonly origin: string;
 
-  /** `reason` says what was expected, without the body that came. */
+  /** `reason` says what was expected, without the received body. */
   constructor({ method, origin }: CallPlace, status: number, reason: string) {
     super(`${method} ${origin}: unexpected response with status ${status}: ${reason}`);
     this.name = 'UnexpectedResponseError';
@@ -76,17 +79,17 @@ export type ProblemCode =
   | 'keys-unavailable'
   | 'unavailable';
 
-/** The body of an error response (RFC 9457), as far as it was one. */
+/** The body of an error response (RFC 9457), with defaults for members that it lacks. */
 export interface Problem {
   readonly type: string;
   readonly title: string;
   readonly status: number;
   readonly detail: string;
-  /** Stable word for the kind of problem; `unknown` for what is no problem of the services, such as a proxy's page. */
+  /** Stable word for the kind of problem; `unknown` for any other body, such as a proxy's page. */
   readonly code: ProblemCode | 'unknown' | (string & Record<never, never>);
   readonly correlationId?: string;
   readonly violations: readonly Violation[];
-  /** Everything else that the problem says, such as the `ref` of a conflict. */
+  /** All members of the body, such as the `ref` of a conflict. */
   readonly members: Readonly<Record<string, unknown>>;
 }
 
@@ -110,7 +113,7 @@ const text = (value: unknown, fallback: string): string => (typeof value === 'st
 const isViolation = (value: unknown): value is Violation =>
   isObject(value) && 'property' in value && 'reason' in value;
 
-/** Reads an error response of a service or a token issuer (RFC 6749 §5.2). Others, such as a proxy's page, have the code `unknown`. */
+/** Parses an error response of a service or a token issuer (RFC 6749 §5.2). Others, such as a proxy's page, get the code `unknown`. */
 export function parseProblem(status: number, body: unknown): Problem {
   const members = isObject(body) ? body : {};
   const { violations, correlationId } = members;

@@ -2,9 +2,9 @@ import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 import { ConnectionError, UnexpectedResponseError, ProblemError, parseProblem } from './call-errors.js';
 import type { ParseResponse } from './parse-response.js';
 
-/** Of a single call. */
+/** Options of a single call. */
 export interface RequestOptions {
-  /** Ends the call, which rejects with the signal's reason. Whether the service carried it out is then not known. */
+  /** Ends the call, which rejects with the signal's reason. It is then unknown whether the service carried out the request. */
   readonly signal?: AbortSignal | undefined;
   /** Time for one request, in milliseconds; default: the client's. */
   readonly timeoutMs?: number | undefined;
@@ -13,9 +13,9 @@ export interface RequestOptions {
 export interface CallOptions {
   /** Time for one request, in milliseconds; default 10,000. */
   readonly timeoutMs?: number;
-  /** How often a request is repeated after 429, 500, 502, 503, 504 or a broken connection; default 4. */
+  /** Maximum number of retries after 429, 500, 502, 503, 504 or a broken connection; default 4. */
   readonly maxRetries?: number;
-  /** Longest wait between two tries, in milliseconds, whatever `Retry-After` says; default 10,000. */
+  /** Longest wait before a retry, in milliseconds, whatever `Retry-After` says; default 10,000. */
   readonly maxWaitMs?: number;
 }
 
@@ -28,11 +28,11 @@ export interface CallRequest<T> {
   readonly auth?: { readonly username: string; readonly password: string };
   readonly data?: unknown;
   readonly params?: object | undefined;
-  /** The statuses with which this operation says that it was done; default 200. */
+  /** The statuses that mean success; default 200. */
   readonly statuses?: readonly number[];
   readonly parse: ParseResponse<T>;
-  /** False for an operation that must not be done twice: it is requested once, whatever the result. Default true. */
-  readonly repeatable?: boolean;
+  /** False for an operation that must not be done twice: it is never retried. Default true. */
+  readonly retryable?: boolean;
   /** How long the service may wait before it responds, added to the time-out; default 0, milliseconds. */
   readonly waitMs?: number;
   readonly options?: RequestOptions | undefined;
@@ -40,10 +40,13 @@ export interface CallRequest<T> {
 
 export type Call = <T>(request: CallRequest<T>) => Promise<T>;
 
-const REPEATED: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
+const RETRIED_STATUSES: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 const FIRST_WAIT_MS = 100;
 
-/** Milliseconds before the next try: a wait that doubles, with up to a half added at random, or `Retry-After` if that is longer. */
+/**
+ * Returns the wait before the next retry, in milliseconds: it doubles each time, with up to half of it added at random. A longer
+ * `Retry-After` wins.
+ */
 function waitFor(attempt: number, retryAfter: unknown): number {
   const own = FIRST_WAIT_MS * 2 ** attempt * (1 + Math.random() / 2);
   return typeof retryAfter === 'string' && /^\d{1,6}$/.test(retryAfter)
@@ -56,7 +59,7 @@ const placeOf = ({ method, url, baseURL }: CallRequest<unknown>) => ({
   origin: URL.canParse(url, baseURL) ? new URL(url, baseURL).origin : 'an address that is no URL',
 });
 
-/** The meaning of a response: its parsed body, or the error that it is. */
+/** Returns the parsed body of a response, or throws the error that it means. */
 function readResponse<T>(request: CallRequest<T>, { status, data }: AxiosResponse<unknown>): T {
   if (status >= 400) throw new ProblemError(parseProblem(status, data));
   const { statuses = [200], parse } = request;
@@ -68,7 +71,10 @@ function readResponse<T>(request: CallRequest<T>, { status, data }: AxiosRespons
   return parsed;
 }
 
-/** A signal for the time-out or the caller's own signal, whichever is first. The time-out of axios would begin anew with each byte. */
+/**
+ * Returns a signal that aborts at the time-out or with the caller's own signal, whichever is first. The time-out of axios would restart
+ * with each byte.
+ */
 function startLimit(timeoutMs: number, outer: AbortSignal | undefined) {
   const controller = new AbortController();
   const follow = (): void => controller.abort(outer?.reason);
@@ -109,7 +115,7 @@ function createSend(clientTimeoutMs: number): Send {
   };
 }
 
-/** The same promise, which rejects with the signal's reason when that comes first. */
+/** Resolves as `work` does, or rejects with the signal's reason when the signal aborts first. */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   let end: () => void = () => undefined;
@@ -120,7 +126,7 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | un
   return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', end));
 }
 
-/** Waits; rejects with the signal's reason. */
+/** Waits; rejects with the signal's reason when it aborts. */
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -129,9 +135,9 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
 }
 
 /**
- * Calls over HTTP. An operation that may be done twice is repeated after a lost response or a passing error. Throws `ProblemError`
- * for an error response that stays, `ConnectionError` when none came, and `UnexpectedResponseError` for any other response, also for
- * a redirect, which is never followed. Bodies over 16 MiB are refused.
+ * Creates a function that calls operations over HTTP. A retryable operation is retried after a lost response or a transient error. Throws
+ * `ProblemError` for an error response after the last retry, and `ConnectionError` when no response was received. Throws
+ * `UnexpectedResponseError` for any other response, also for a redirect, which is never followed. Bodies over 16 MiB are refused.
  */
 export function createCall({ timeoutMs = 10_000, maxRetries = 4, maxWaitMs = 10_000 }: CallOptions): Call {
   const send = createSend(timeoutMs);
@@ -139,10 +145,10 @@ export function createCall({ timeoutMs = 10_000, maxRetries = 4, maxWaitMs = 10_
     request: CallRequest<unknown>,
     attempt: number,
   ): Promise<AxiosResponse<unknown> | number> => {
-    const last = request.repeatable === false || attempt >= maxRetries;
+    const last = request.retryable === false || attempt >= maxRetries;
     try {
       const response = await send(request);
-      const again = !last && REPEATED.has(response.status);
+      const again = !last && RETRIED_STATUSES.has(response.status);
       return again ? waitFor(attempt, response.headers['retry-after']) : response;
     } catch (error) {
       if (last || !(error instanceof ConnectionError)) throw error;

@@ -17,14 +17,15 @@ export interface ClientOptions extends CallOptions {
 }
 
 /**
- * Typed calls of the service. Each throws `ProblemError` for an error response, `ConnectionError` when none came,
+ * Typed calls of the service. Each throws `ProblemError` for an error response, and `ConnectionError` without a response. It throws
  * `UnexpectedResponseError` for a response that is not the operation's, and the reason of its signal.
  */
 export interface Client extends WebhookCalls, EventCalls, QueryCalls, Pages {
-  /** A valid access token, for calls of one's own. */
+  /** Returns a valid access token, for calls that this client does not have. */
   token: TokenSource;
 }
 
+/** Creates a client of the service. It requests the first token with the first call. */
 export function createClient(options: ClientOptions): Client {
   const { baseUrl, ingestUrl = baseUrl, queryUrl = baseUrl, credentials } = options;
   const call = createCall(options);

@@ -1,4 +1,4 @@
-import type { Authorized } from './token-source.js';
+import type { AuthorizedCall } from './token-source.js';
 import type { RequestOptions } from './call.js';
 import type { EventInput, EventResult } from '../types/event-types.js';
 import { parseAccepted, parseResults } from './parse-response.js';
@@ -10,14 +10,14 @@ export interface EventCalls {
   postEvent(event: EventInput, options?: RequestOptions): Promise<string>;
   /** Posts at most 1,000 events and 1 MiB. Resolves with the result of each, even when none was accepted. */
   postEvents(events: readonly EventInput[], options?: RequestOptions): Promise<readonly EventResult[]>;
-  /** As `postEvents`, for NDJSON text of one event a line, which is sent as it is. Empty lines do not count. */
+  /** As `postEvents`, for NDJSON text of one event a line, which is sent unchanged. Empty lines do not count. */
   postEventLines(lines: string, options?: RequestOptions): Promise<readonly EventResult[]>;
 }
 
 /** An event is durable only with 202. */
 const POST = { method: 'POST', url: '/integration/v1/events', statuses: [202] } as const;
 
-/** A batch of which nothing was accepted is a problem that holds the same list. */
+/** When no event was accepted, the response is a problem (RFC 9457) that holds the same list. */
 async function resultsOf(
   post: Promise<{ readonly results: readonly EventResult[] }>,
 ): Promise<readonly EventResult[]> {
@@ -30,7 +30,7 @@ async function resultsOf(
   }
 }
 
-export function createEventCalls(ingest: Authorized): EventCalls {
+export function createEventCalls(ingest: AuthorizedCall): EventCalls {
   const lines = { 'content-type': 'application/x-ndjson' };
   return {
     postEvent: async (data, options) => (await ingest({ ...POST, data, parse: parseAccepted, options })).id,

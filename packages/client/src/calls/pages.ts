@@ -19,15 +19,15 @@ export interface Pages {
   eachDelivery(filter?: DeliveryFilter, options?: RequestOptions): AsyncIterable<DeliverySummary>;
   eachRedelivery(filter?: RedeliveryFilter, options?: RequestOptions): AsyncIterable<Redelivery>;
   /**
-   * The pages of a chain, until there are no more; with `wait`, for ever. Handle a page, then store its `nextCursor`: it is `after`
-   * of the next run.
+   * Yields the pages of notifications until there are no more; with `wait`, without end. Handle a page, then store its `nextCursor`: it is
+   * `after` of the next run.
    */
   notificationPages(filter?: NotificationFilter, options?: RequestOptions): AsyncIterable<NotificationPage>;
 }
 
 type List<T, F> = (filter: F, options?: RequestOptions) => Promise<Page<T>>;
 
-function mustMove(from: string | undefined, to: string | undefined): void {
+function assertProgress(from: string | undefined, to: string | undefined): void {
   if (to !== undefined && to === from) throw new Error('a page leads to itself: its nextCursor is its own');
 }
 
@@ -36,7 +36,7 @@ const eachOf = <T, F extends { readonly cursor?: string }>(list: List<T, F>) =>
     for (let next: F | undefined = filter; next !== undefined;) {
       const { data, nextCursor }: Page<T> = await list(next, options);
       yield* data;
-      mustMove(next.cursor, nextCursor);
+      assertProgress(next.cursor, nextCursor);
       next = nextCursor === undefined ? undefined : { ...filter, cursor: nextCursor };
     }
   };
@@ -50,7 +50,7 @@ export function createPages(calls: WebhookCalls & QueryCalls): Pages {
       for (let next = filter, hasMore = true; hasMore;) {
         const page = await calls.notifications(next, options);
         yield page;
-        if (page.hasMore) mustMove(next.after, page.nextCursor);
+        if (page.hasMore) assertProgress(next.after, page.nextCursor);
         next = { ...filter, after: page.nextCursor };
         hasMore = page.hasMore || (filter.wait ?? 0) > 0;
       }

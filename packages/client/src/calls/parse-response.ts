@@ -1,8 +1,8 @@
 import type * as Types from '../types/types.js';
 
 /**
- * Reads the body of a good response. Undefined for a body that is not one of its kind. Unknown members and words are accepted,
- * because a newer service may send more.
+ * Parses the body of a successful response. Returns undefined for a body of another form. Unknown members and values are accepted, because
+ * a newer service may send more.
  */
 export type ParseResponse<T> = (body: unknown) => T | undefined;
 
@@ -15,7 +15,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 const has = (value: unknown, members: Members): boolean =>
   isObject(value) && Object.entries(members).every(([name, kind]) => typeof value[name] === kind);
 
-/** A body with these members, each of its kind, and these lists of objects with such members. */
+/** Returns a parser of bodies with these members and types, and with these lists of objects. */
 const shaped =
   <T>(members: Members, lists: Readonly<Record<string, Members>> = {}): ParseResponse<T> =>
   (body) => {
@@ -78,5 +78,5 @@ export const parseHealth = shaped<Types.EndpointHealth>(
   { ref: 'string', state: 'string' },
   { failures: { class: 'string' } },
 );
-/** A response whose body, if any, says nothing. */
+/** Accepts any body, because this response has none that matters. */
 export const parseNothing: ParseResponse<true> = () => true;

@@ -1,4 +1,4 @@
-import type { Authorized } from './token-source.js';
+import type { AuthorizedCall } from './token-source.js';
 import type { RequestOptions } from './call.js';
 import * as parse from './parse-response.js';
 import type { ParseResponse } from './parse-response.js';
@@ -9,16 +9,16 @@ import { ONCE, WEBHOOKS } from './webhook-calls.js';
 export interface QueryCalls {
   charge(txId: string, options?: RequestOptions): Promise<Types.Charge>;
   transaction(endToEndId: string, options?: RequestOptions): Promise<Types.Transaction>;
-  /** The page after `after`. */
+  /** Returns the page that follows the cursor `after`. */
   notifications(filter?: Types.NotificationFilter, options?: RequestOptions): Promise<Types.NotificationPage>;
   deliveries(filter?: Types.DeliveryFilter, options?: RequestOptions): Promise<Types.DeliveryList>;
   delivery(deliveryId: string, options?: RequestOptions): Promise<Types.DeliveryDetail>;
-  /** Sent once, whatever `maxRetries` says: each call makes a redelivery of its own. */
+  /** Never retried automatically, whatever `maxRetries` says, because each call creates a redelivery. */
   redeliver(deliveryId: string, options?: RequestOptions): Promise<Types.Redelivered>;
   redeliveries(filter?: Types.RedeliveryFilter, options?: RequestOptions): Promise<Types.RedeliveryList>;
-  /** How many deliveries `startRedelivery` would send, or a lower bound. */
+  /** Returns how many deliveries `startRedelivery` would send, or a lower bound. */
   countRedelivery(input: Types.RedeliveryInput, options?: RequestOptions): Promise<Types.RedeliveryCount>;
-  /** Sent once: each call makes a job of its own. */
+  /** Never retried automatically, because each call creates a job. */
   startRedelivery(input: Types.RedeliveryInput, options?: RequestOptions): Promise<Types.Redelivery>;
   redelivery(id: string, options?: RequestOptions): Promise<Types.Redelivery>;
   cancelRedelivery(id: string, options?: RequestOptions): Promise<Types.Redelivery>;
@@ -30,7 +30,7 @@ const REDELIVERIES = `${WEBHOOKS}/redeliveries`;
 
 const below = (path: string, name: string, part = ''): string => `${path}/${encodeURIComponent(name)}${part}`;
 
-export function createQueryCalls(query: Authorized): QueryCalls {
+export function createQueryCalls(query: AuthorizedCall): QueryCalls {
   const get = <T>(url: string, read: ParseResponse<T>, options?: RequestOptions, params?: object) =>
     query({ method: 'GET', url, params, parse: read, options });
   return {

@@ -6,11 +6,11 @@ export interface ClientCredentials {
   readonly tokenEndpoint: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Scopes to request, separated by spaces; absent: whatever the issuer gives. */
+  /** Scopes to request, separated by spaces; default: those that the issuer chooses. */
   readonly scope?: string;
 }
 
-/** Gives a valid access token, from the issuer only when the last one is about to expire. */
+/** Returns a valid access token. Requests a new one only when the last one is about to expire. */
 export type TokenSource = (options?: RequestOptions) => Promise<string>;
 
 interface Token {
@@ -18,9 +18,9 @@ interface Token {
   readonly renewAt: number;
 }
 
-/** A token is renewed when a tenth of its life is left. */
+/** A token is renewed when a tenth of its lifetime is left. */
 const RENEW_SHARE = 0.9;
-/** Life of a token whose issuer does not say it, in seconds. */
+/** Lifetime of a token without `expires_in`, in seconds. */
 const DEFAULT_LIFETIME_S = 60;
 
 function parseToken(body: unknown, now: number): Token | undefined {
@@ -31,7 +31,7 @@ function parseToken(body: unknown, now: number): Token | undefined {
   return { value, renewAt: now + lifetime * 1_000 * RENEW_SHARE };
 }
 
-/** OAuth 2.0 client credentials (RFC 6749 §4.4), with HTTP Basic; concurrent callers share one request. */
+/** Creates a token source for OAuth 2.0 client credentials (RFC 6749 §4.4), with HTTP Basic. Concurrent callers share one request. */
 export function createTokenSource(
   credentials: ClientCredentials,
   call: Call,
@@ -66,15 +66,18 @@ export function createTokenSource(
   };
 }
 
-/** A call of one service with the caller's token. */
-export type Authorized = <T>(request: Omit<CallRequest<T>, 'auth' | 'baseURL'>) => Promise<T>;
+/** A call of one service with a token of this client. */
+export type AuthorizedCall = <T>(request: Omit<CallRequest<T>, 'auth' | 'baseURL'>) => Promise<T>;
 
-/** A token that the service does not take (a 401: nothing was done) is renewed, once. */
+/**
+ * Adds the token and the base URL to calls. After a 401, which means that nothing was done, the token is renewed and the request sent once
+ * more.
+ */
 export function authorizeCalls(
   call: Call,
   { token, forget }: ReturnType<typeof createTokenSource>,
   baseURL: string,
-): Authorized {
+): AuthorizedCall {
   return async (request) => {
     const send = (value: string) =>
       call({ ...request, baseURL, headers: { ...request.headers, authorization: `Bearer ${value}` } });

@@ -1,4 +1,4 @@
-import type { Authorized } from './token-source.js';
+import type { AuthorizedCall } from './token-source.js';
 import type { RequestOptions } from './call.js';
 import {
   parseEgressList,
@@ -19,8 +19,8 @@ export interface WebhookCalls {
   list(filter?: Types.WebhookFilter, options?: RequestOptions): Promise<Types.WebhookList>;
   get(ref: string, options?: RequestOptions): Promise<Types.Webhook>;
   /**
-   * Sent once, whatever `maxRetries` says. After a lost response it can be sent again: three secrets are valid, each for its own
-   * 24 h. Many repeats would end the one that the receiver has.
+   * Never retried automatically, whatever `maxRetries` says. After a lost response, call it again: up to two earlier secrets stay valid, 24
+   * h each. Further calls would drop the secret that the receiver still uses.
    */
   rotateSecret(
     ref: string,
@@ -32,20 +32,20 @@ export interface WebhookCalls {
   egress(options?: RequestOptions): Promise<Types.EgressList>;
   policy(ref: string, options?: RequestOptions): Promise<Types.DeliveryPolicy>;
   setPolicy(ref: string, policy: Types.PolicyInput, options?: RequestOptions): Promise<Types.DeliveryPolicy>;
-  /** Returns to the defaults. */
+  /** Removes the policy, so that the defaults apply. */
   removePolicy(ref: string, options?: RequestOptions): Promise<void>;
   health(ref: string, options?: RequestOptions): Promise<Types.EndpointHealth>;
-  /** Sends an event that never happened to one endpoint. Sent once. */
+  /** Sends a test event to one endpoint. Never retried automatically. */
   sendTest(ref: string, options?: RequestOptions): Promise<Types.TestNotification>;
 }
 
 export const WEBHOOKS = '/integration/v1/webhooks';
-/** A POST that must not be repeated, and whose work is done after the response. */
-export const ONCE = { method: 'POST', statuses: [202], repeatable: false } as const;
+/** A POST that must not be retried. The service responds with 202 and does the work afterwards. */
+export const ONCE = { method: 'POST', statuses: [202], retryable: false } as const;
 
 const at = (ref: string, part = ''): string => `${WEBHOOKS}/${encodeURIComponent(ref)}${part}`;
 
-export function createWebhookCalls(config: Authorized, query: Authorized): WebhookCalls {
+export function createWebhookCalls(config: AuthorizedCall, query: AuthorizedCall): WebhookCalls {
   const remove = async (url: string, options?: RequestOptions): Promise<void> => {
     await config({ method: 'DELETE', url, statuses: [202, 204], parse: parseNothing, options });
   };
@@ -58,7 +58,7 @@ export function createWebhookCalls(config: Authorized, query: Authorized): Webho
     get: (ref, options) => config({ method: 'GET', url: at(ref), parse: parseWebhook, options }),
     rotateSecret: (ref, data, options) => {
       const url = at(ref, '/secret');
-      return config({ method: 'POST', url, data, repeatable: false, parse: parseSecret, options });
+      return config({ method: 'POST', url, data, retryable: false, parse: parseSecret, options });
     },
     egress: (options) =>
       config({ method: 'GET', url: '/integration/v1/egress', parse: parseEgressList, options }),

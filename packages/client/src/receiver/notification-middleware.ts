@@ -1,14 +1,14 @@
 import type { Notification } from '../types/event-types.js';
 import { NotificationError, createKeys, verifyNotification } from './verify-notification.js';
 
-/** A request of Express, or of `node:http`, as far as it is read here. */
+/** The part of an Express or `node:http` request that the middleware reads. */
 export interface NotificationRequest extends AsyncIterable<Uint8Array> {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Whether all of the body was read already. */
+  /** Whether the whole body was already read. */
   readonly readableEnded?: boolean;
-  /** What a middleware before this one has read. */
+  /** The body that an earlier middleware has read. */
   readonly body?: unknown;
-  /** The bytes that came. */
+  /** The received bytes. */
   rawBody?: Uint8Array;
   /** The notification in these bytes; set when the middleware lets the request pass. */
   notification?: Notification;
@@ -27,7 +27,7 @@ export interface MiddlewareOptions {
   readonly maxBodyBytes?: number;
 }
 
-/** A notification has at most 1 KiB. The rest is for later formats. */
+/** A notification has at most 1 KiB. The rest is a reserve for later formats. */
 const MAX_BODY_BYTES = 65_536;
 
 async function readBody(request: NotificationRequest, maxBytes: number): Promise<Uint8Array> {
@@ -38,7 +38,7 @@ async function readBody(request: NotificationRequest, maxBytes: number): Promise
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const part of request) {
-    // Text, when somebody called setEncoding.
+    // A part is text after a call of `setEncoding`.
     const chunk = Buffer.from(part);
     bytes += chunk.byteLength;
     if (bytes > maxBytes) throw tooLarge();
@@ -48,9 +48,9 @@ async function readBody(request: NotificationRequest, maxBytes: number): Promise
 }
 
 /**
- * Express middleware that verifies the raw body: the one in `rawBody`, or in the `body` of `express.raw`, else the stream's. It lets
- * the request pass with `rawBody` and `notification`. For any other request it calls `next` with a `NotificationError`, or with the
- * error of a stream that broke off. Throws `TypeError` for a secret that is none.
+ * Creates Express middleware that verifies the raw body: `rawBody`, else the `body` of `express.raw`, else the stream. For a valid
+ * notification it sets `rawBody` and `notification`, and calls `next`. Otherwise it calls `next` with a `NotificationError`, or with the
+ * error of a stream that broke off. Throws `TypeError` for an invalid secret.
  */
 export function createNotificationMiddleware(options: MiddlewareOptions): NotificationMiddleware {
   const { secrets, maxBodyBytes = MAX_BODY_BYTES } = options;

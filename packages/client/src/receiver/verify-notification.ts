@@ -4,9 +4,9 @@ import type { EventType, Notification } from '../types/event-types.js';
 import { isObject } from '../calls/parse-response.js';
 
 /**
- * Why a request is no notification. `missing-headers`: it has no signature. `wrong-secret`: it is signed with another secret, perhaps
- * by somebody else. `rewritten-body`: the body was parsed and written again. `clock`: the clocks differ, or it was recorded and sent
- * again. `too-large`: the receiver takes no body of this length. `not-a-notification`: the signed body has another form.
+ * Why a request is no notification. `missing-headers`: it has no signature. `wrong-secret`: it is signed with another secret, perhaps by
+ * somebody else. `rewritten-body`: the body was parsed and serialized again. `clock`: the clocks differ, or the request is a replay.
+ * `too-large`: the receiver accepts no body of this length. `not-a-notification`: the signed body has another form.
  */
 export type NotificationFault =
   'missing-headers' | 'wrong-secret' | 'rewritten-body' | 'clock' | 'too-large' | 'not-a-notification';
@@ -29,7 +29,7 @@ export class NotificationError extends Error {
 export type NotificationHeaders =
   Readonly<Record<string, string | readonly string[] | undefined>> | { get(name: string): string | null };
 
-/** The members of a notification in the order in which it is rendered: those of all, then those of `data`. */
+/** The members of a notification in rendered order: those of every notification, then those of `data` by event type. */
 const ENVELOPE = ['id', 'eventType', 'occurredAt', 'data'];
 const DATA: Readonly<Record<EventType, string>> = {
   PIX_DYNAMIC_PAID: 'txId endToEndId amount paidAt chargeAmount',
@@ -53,11 +53,11 @@ function readSignature(headers: NotificationHeaders): SignatureHeaders {
   if (missing.length === 0) return Object.fromEntries(pairs) as SignatureHeaders;
   throw new NotificationError(
     'missing-headers',
-    `${missing.join(', ')}: the webhook has no secret yet, or a proxy took the headers away`,
+    `${missing.join(', ')}: the webhook has no secret yet, or a proxy removed the headers`,
   );
 }
 
-/** Undefined when the work throws, as for text that is no JSON or a value too deep for the stack. */
+/** Returns the result of `work`; undefined when it throws, as for text that is no JSON or a value too deep for the stack. */
 const whenPossible = <T>(work: () => T): T | undefined => {
   try {
     return work();
@@ -73,15 +73,15 @@ const isNotification = (value: unknown): value is Notification =>
   typeof value['eventType'] === 'string' &&
   isObject(value['data']);
 
-/** The text as the service rendered it, when only spaces and the order of members have changed since. */
-function renderedAgain(text: string): string | undefined {
+/** Returns the text as the service rendered it, if only spaces and the order of members have changed since. */
+function renderAgain(text: string): string | undefined {
   const value = parseJson(text);
   if (!isNotification(value) || !Object.hasOwn(DATA, value.eventType)) return undefined;
   const members = [...ENVELOPE, ...DATA[value.eventType].split(' ')];
   return whenPossible(() => JSON.stringify(value, members));
 }
 
-/** Whether one of the given signatures is that of the text, whatever the time is; in constant time for each. */
+/** Whether one of the given signatures is valid for the text, whatever the age of its timestamp. Compares each in constant time. */
 function isSigned(key: Webhook, given: SignatureHeaders, text: string): boolean {
   const time = new Date(Number.parseInt(given['webhook-timestamp'], 10) * 1_000);
   if (Number.isNaN(time.getTime())) return false;
@@ -109,19 +109,19 @@ function faultOf(keys: readonly Webhook[], given: SignatureHeaders, text: string
     const aheadS = Math.round(Date.now() / 1_000) - Number.parseInt(given['webhook-timestamp'], 10);
     return new NotificationError(
       'clock',
-      `signed ${aheadS} s ago by this machine's clock: set the clock, or it was recorded and sent again`,
+      `signed ${aheadS} s ago by this machine's clock: set the clock, or the request is a replay`,
     );
   }
-  const rendered = renderedAgain(text);
+  const rendered = renderAgain(text);
   return rendered !== undefined && signs(rendered)
-    ? new NotificationError('rewritten-body', 'verify the bytes that came, not JSON that was written again')
-    : new NotificationError('wrong-secret', 'no given secret signs this; the sender may be somebody else');
+    ? new NotificationError('rewritten-body', 'verify the received bytes, not JSON that was serialized again')
+    : new NotificationError('wrong-secret', 'none of the secrets signed this; it may be forged');
 }
 
 /**
- * Verifies that the service signed a request with one of the secrets, within 5 minutes of this machine's clock (Standard Webhooks
- * 1.0.0). Returns its text, of any format. `body`: the bytes that came, or their text. Throws `NotificationError` with the reason,
- * and `TypeError` for a secret that is none.
+ * Verifies that the service signed a request with one of the secrets, within 5 minutes of this machine's clock (Standard Webhooks 1.0.0).
+ * Returns the body as text, in any format. `body`: the received bytes, or their text. Throws `NotificationError` with the reason, and
+ * `TypeError` for an invalid secret.
  */
 export function verifySignature(
   headers: NotificationHeaders,
@@ -131,7 +131,7 @@ export function verifySignature(
   const keys = createKeys(secrets);
   const given = readSignature(headers);
   if (typeof body !== 'string' && !(body instanceof Uint8Array))
-    throw new NotificationError('rewritten-body', 'the body was parsed: give the bytes that came');
+    throw new NotificationError('rewritten-body', 'the body was parsed: pass the received bytes');
   const text = typeof body === 'string' ? body : Buffer.from(body).toString('utf8');
   if (!keys.some((key) => isVerified(key, given, text))) throw faultOf(keys, given, text);
   return text;
@@ -149,12 +149,12 @@ export function verifyNotification(
   throw new NotificationError('not-a-notification', 'the body is signed, and has no id, eventType and data');
 }
 
-/** Throws `TypeError` for a secret that is none, and for an empty list. */
+/** Parses the secrets. Throws `TypeError` for an invalid one, and for an empty list. */
 export function createKeys(secrets: string | readonly string[]): readonly Webhook[] {
   if (secrets.length === 0) throw new TypeError('verifying needs at least one secret');
   try {
     return [secrets].flat().map((secret) => new Webhook(secret));
   } catch (cause) {
-    throw new TypeError('a secret is whsec_ and base64, as rotateSecret gives it', { cause });
+    throw new TypeError('a secret is whsec_ and base64, as rotateSecret returns it', { cause });
   }
 }

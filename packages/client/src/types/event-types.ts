@@ -23,9 +23,11 @@ export interface StaticData {
 
 /** A payment was reversed, or its reversal failed. */
 export interface ReversalData {
-  /** Of the payment that is reversed. */
+  /** Identifier of the reversed payment. */
   readonly endToEndId: string;
+  /** Identifier of the reversal at the institution that reversed the payment, 1 to 35 letters or digits. */
   readonly reversalId: string;
+  /** Identifier of the reversal in the payment system, 32 letters or digits. A payment may have several reversals. */
   readonly rtrId: string;
   readonly amount: Money;
   readonly status: 'DEVOLVIDO' | 'NAO_REALIZADO';
@@ -58,7 +60,7 @@ export type Notification = PaymentFact & {
   readonly occurredAt: UtcTime;
 };
 
-/** What a payment system posts. */
+/** An event as a payment system posts it. */
 export type EventInput = PaymentFact & {
   /** Default: derived from the fact, so that the same fact has the same id. */
   readonly id?: string;
@@ -74,6 +76,7 @@ export interface Violation {
 
 /** The result of one posted event. */
 export interface EventResult {
+  /** Position in the request, from 0. */
   readonly index: number;
   /** Line of an NDJSON body, from 1. */
   readonly line?: number;

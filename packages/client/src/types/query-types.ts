@@ -29,9 +29,9 @@ export interface Charge {
   /** Absent while only a reversal is known. */
   readonly amount?: string;
   readonly pix: readonly ChargePix[];
-  /** For what a test notification named. */
+  /** Present for data of a test notification. */
   readonly test?: true;
-  /** There is more than is shown. */
+  /** There is more data than is listed. */
   readonly truncated?: true;
 }
 
@@ -48,18 +48,18 @@ export interface Transaction {
   readonly reversals: readonly Reversal[];
   /** Ids of its events, by which deliveries are listed. */
   readonly events: readonly string[];
-  /** For what a test notification named. */
+  /** Present for data of a test notification. */
   readonly test?: true;
-  /** There is more than is shown. */
+  /** There is more data than is listed. */
   readonly truncated?: true;
 }
 
 export interface NotificationFilter {
-  /** The `nextCursor` of the page before, or `now`; default: from the oldest kept. */
+  /** The `nextCursor` of the previous page, or `now`; default: from the oldest stored notification. */
   readonly after?: string;
   readonly eventType?: EventType;
   readonly limit?: number;
-  /** Seconds to wait for something when nothing is there, at most 25. */
+  /** Seconds to wait for a notification when there is none, at most 25. */
   readonly wait?: number;
 }
 
@@ -73,7 +73,7 @@ export interface PulledNotification {
 
 export interface NotificationPage extends Page<PulledNotification> {
   readonly nextCursor: string;
-  /** There are more pages already. */
+  /** Whether there already are more pages. */
   readonly hasMore: boolean;
 }
 
@@ -86,16 +86,16 @@ export interface DeliverySummary {
   readonly eventId: string;
   readonly eventType: EventType;
   readonly status: DeliveryStatus;
-  /** Why it is dead or cancelled. */
+  /** Why the delivery is dead or cancelled. */
   readonly reason?: string;
-  /** `0`, or the redelivery that it is in. */
+  /** `0` for the first delivery, otherwise an identifier of the redelivery that the delivery is in. */
   readonly cycle: string;
   readonly redelivery: boolean;
   readonly createdAt: UtcTime;
   readonly updatedAt: UtcTime;
   /** When the next attempt is due. */
   readonly nextAt?: UtcTime;
-  /** Until when it is deferred. */
+  /** Until when the delivery is deferred. */
   readonly deferredUntil?: UtcTime;
   readonly lastAttempt?: number;
   readonly lastStatus?: number;
@@ -107,7 +107,7 @@ export interface DeliverySummary {
 /** One attempt of a delivery. */
 export interface DeliveryAttempt {
   readonly attempt: number;
-  /** `0`, or the redelivery that it belongs to. */
+  /** `0` for the first delivery, otherwise an identifier of the redelivery to which the attempt belongs. */
   readonly cycle: string;
   readonly redelivery: boolean;
   readonly at: UtcTime;
@@ -117,7 +117,7 @@ export interface DeliveryAttempt {
   readonly status?: number;
   /** Class of a failure without a response. */
   readonly error?: string;
-  /** What the failure was exactly, such as `CERT_HAS_EXPIRED`. */
+  /** The exact failure, such as `CERT_HAS_EXPIRED`. */
   readonly code?: string;
   /** What the failure means and what helps. */
   readonly cause?: string;
@@ -126,7 +126,7 @@ export interface DeliveryAttempt {
 
 export interface DeliveryDetail extends DeliverySummary {
   readonly attempts: readonly DeliveryAttempt[];
-  /** There are more than are shown. */
+  /** There are more attempts than are listed. */
   readonly truncated?: true;
 }
 
@@ -145,7 +145,7 @@ export interface DeliveryFilter {
 
 export type DeliveryList = Page<DeliverySummary>;
 
-/** A delivery that is made again. */
+/** A delivery that is sent again. */
 export interface Redelivered {
   readonly deliveryId: string;
   readonly cycle: string;
@@ -154,7 +154,7 @@ export interface Redelivered {
 export interface RedeliveryInput {
   readonly ref?: string;
   readonly eventType?: EventType;
-  /** Default `dead`. `missed` needs a `ref`: what the endpoint was never sent. */
+  /** Default `dead`. `missed` needs a `ref` and selects what was never sent to this endpoint. */
   readonly status?: 'dead' | 'cancelled' | 'delivered' | 'missed';
   readonly from: UtcTime;
   /** Default now. */

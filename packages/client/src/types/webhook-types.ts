@@ -1,6 +1,6 @@
 import type { EventType, UtcTime } from './event-types.js';
 
-/** What `register` and `update` take. */
+/** The input of `register` and `update`. */
 export interface WebhookInput {
   readonly eventType: EventType;
   readonly endpointUrl: string;
@@ -22,13 +22,13 @@ export interface Webhook {
   readonly secretRotatedAt?: UtcTime;
   readonly createdAt: UtcTime;
   readonly updatedAt: UtcTime;
-  /** After an update that changed the URL. */
+  /** Present after an update that changed the URL. */
   readonly previousEndpointUrl?: string;
   /** False when the change is durable but not yet in force. */
   readonly published?: false;
 }
 
-/** Elements of the list. */
+/** A webhook as `list` returns it. */
 export type ListedWebhook = Pick<Webhook, 'ref' | 'eventType' | 'endpointUrl' | 'applicationId' | 'enabled'>;
 
 export interface WebhookFilter {
@@ -41,7 +41,7 @@ export interface WebhookFilter {
   readonly cursor?: string;
 }
 
-/** One page of a list; `nextCursor` is there when there is more. */
+/** One page of a list; `nextCursor` is present when there are more pages. */
 export interface Page<T> {
   readonly data: readonly T[];
   /** Number of elements in `data`. */
@@ -52,7 +52,7 @@ export interface Page<T> {
 export type WebhookList = Page<ListedWebhook>;
 
 export interface SecretInput {
-  /** A secret from another system: `whsec_` and 24 to 64 bytes in base64. Default: a new one is made. */
+  /** A secret from another system: `whsec_` and 24 to 64 bytes in base64. Default: the service creates one. */
   readonly secret?: string;
   /** After a leak: ends the secrets before this one at once. Default: each is valid for 24 h more. */
   readonly expirePrevious?: boolean;
@@ -69,19 +69,19 @@ export interface WebhookSecret {
   readonly published?: false;
 }
 
-/** An address, or a block, that deliveries come from. */
+/** An address, or a block of addresses, from which deliveries come. */
 export interface EgressAddress {
   readonly address: string;
-  /** When it comes into use; absent for one in use. */
+  /** When the address comes into use; absent for one in use. */
   readonly validFrom?: UtcTime;
 }
 
 export type EgressList = Page<EgressAddress>;
 
 interface DeliveryTerms {
-  /** The whole attempt, 1,000 to 30,000 ms. */
+  /** Time-out of a whole attempt, 1,000 to 30,000 ms. */
   readonly timeoutMs?: number;
-  /** Attempts at once in each worker. */
+  /** Maximum number of concurrent attempts in each worker. */
   readonly maxConcurrency?: number;
   readonly format?: 'standard' | 'bacen';
   /** Waits before attempts 2, 3, …: `['30s', '5m', '1h']`. */
@@ -122,10 +122,10 @@ export interface HealthWindow {
 /** The health of an endpoint. */
 export interface EndpointHealth {
   readonly ref: string;
-  /** `deferred`: deliveries wait by a fault of the platform. */
+  /** `deferred`: deliveries wait because of a fault of the platform. */
   readonly state: 'disabled' | 'idle' | 'healthy' | 'deferred' | 'failing' | 'paused';
   readonly failingSince?: UtcTime;
-  /** Until when it is paused. */
+  /** Until when the endpoint is paused. */
   readonly until?: UtcTime;
   readonly lastSuccessAt?: UtcTime;
   readonly lastFailureAt?: UtcTime;
@@ -138,7 +138,7 @@ export interface EndpointHealth {
   readonly failures: readonly {
     readonly class: string;
     readonly code?: string;
-    /** What it means and what helps. */
+    /** What the failure means and what helps. */
     readonly cause?: string;
     readonly count: number;
     readonly lastAt: UtcTime;

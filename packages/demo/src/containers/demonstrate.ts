@@ -1,4 +1,4 @@
-import { print, putInForce, readFeedLine } from '@webhooks/testkit/account';
+import { print, registerHooks, readFeedLine } from '@webhooks/testkit/account';
 import type { FedStack } from '@webhooks/testkit/account';
 import { generateSample } from '../generate-sample.js';
 import { callerVariables, envScript } from '../env-script.js';
@@ -19,10 +19,10 @@ const apisAt = (address: string, tokenEndpoint: string): FedStack => ({
 
 const stack = apisAt(required('PUBLIC_ADDRESS'), `${required('TOKEN_ISSUER')}/token`);
 const receiver = required('RECEIVER_ORIGIN');
-// Other events at each run: the workers drop an event that they settled a short time ago.
+// A new seed for each run, because workers drop an event that they settled a short time ago.
 const events = generateSample(Number(required('EVENTS')), Date.now());
 const lines = events.map((event) => readFeedLine(JSON.stringify(event)));
-const hooks = await putInForce(events, stack, receiver);
+const hooks = await registerHooks(events, stack, receiver);
 const { closing, balanced } = await feedAndAccount({ file: FILES.receipts, hooks }, stack, lines);
 const published = apisAt(required('PUBLISHED_ADDRESS'), required('PUBLISHED_TOKEN_ENDPOINT'));
 showCommands(envScript(callerVariables(published, receiver)));

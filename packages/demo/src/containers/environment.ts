@@ -36,6 +36,6 @@ export function required(name: string): string {
   return value;
 }
 
-/** The clients that `make-keys` wrote. */
+/** Reads the clients that `make-keys` wrote. */
 export const readClients = (): readonly DevelopmentClient[] =>
   JSON.parse(readFileSync(FILES.clients, 'utf8')) as readonly DevelopmentClient[];

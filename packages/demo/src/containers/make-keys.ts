@@ -3,8 +3,8 @@ import { openCertificateAuthority, openDevelopmentSecrets, planClients, writeWho
 import { print } from '@webhooks/testkit/account';
 import { FILES, FOLDERS, required } from './environment.js';
 
-// Makes what must not be committed: authority, certificate, keys, passwords. Existing files are kept. Mode 0600 is for our own
-// user; others read a volume by its group or as anybody.
+// Creates what must not be committed: authority, certificate, keys, passwords. Existing ones are used again. Files with mode 0600 are for
+// this container's user; other users read a volume by its group or as anybody.
 
 const authority = await openCertificateAuthority(FOLDERS.authority);
 const { certPem, keyPem } = await authority.issue([required('RECEIVER_HOST')]);
@@ -32,4 +32,4 @@ for (const [database, folder] of [
   const address = `${required('MONGODB_HOST')}/${database}?directConnection=true&retryWrites=false`;
   await writeWhole(join(folder, 'uri'), `mongodb://${credentials}@${address}`, 0o600);
 }
-print('keys and certificates are there');
+print('keys and certificates are ready');

@@ -5,7 +5,7 @@ import { createArrivalLines } from '../watch.js';
 import { startReceiver } from '../scenario.js';
 import { FILES, required } from './environment.js';
 
-// A consumer's endpoint with a name and a certificate of its own. It writes down each arrival; those at paths of yours are shown.
+// A receiver with its own name and certificate. It records each arrival, and prints those at paths that the demonstration did not register.
 
 const show = createArrivalLines(print);
 const endpoint = await startReceiver(

@@ -1,4 +1,4 @@
-import 'reflect-metadata'; // @peculiar/x509 needs it to be there first
+import 'reflect-metadata'; // @peculiar/x509 requires that it is imported first
 import * as x509 from '@peculiar/x509';
 import type { webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -14,13 +14,13 @@ export interface PemPair {
 interface CertificateOptions {
   readonly notBefore: Date;
   readonly notAfter: Date;
-  /** Who signs; default: the certificate's own key. */
+  /** The authority that signs; default: self-signed. */
   readonly authority?: PemPair;
 }
 
 /**
- * A certificate authority: an ECDSA P-256 key, and a certificate that may sign leaves. `pathLength`: authorities that may
- * stand between it and a leaf, default 0.
+ * Creates a certificate authority: an ECDSA P-256 key, and a certificate that may sign others. `pathLength`: the maximum number of
+ * intermediate authorities below it, default 0.
  */
 export function makeAuthority(name: string, options: CertificateOptions, pathLength = 0): Promise<PemPair> {
   return makePair(`CN=${name}`, options, [
@@ -29,7 +29,7 @@ export function makeAuthority(name: string, options: CertificateOptions, pathLen
   ]);
 }
 
-/** A certificate for servers and clients. `hosts`: its subject alternative names, DNS names and IP addresses. */
+/** Creates a certificate for servers and clients. `hosts`: its subject alternative names, DNS names and IP addresses. */
 export function makeLeaf(hosts: readonly string[], options: CertificateOptions): Promise<PemPair> {
   return makePair(`CN=${hosts[0] ?? 'localhost'}`, options, [
     new x509.BasicConstraintsExtension(false, undefined, true),

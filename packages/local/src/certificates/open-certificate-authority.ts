@@ -7,10 +7,10 @@ import type { PemPair } from './make-certificate.js';
 const DAY_MS = 86_400_000;
 const AUTHORITY_DAYS = 3_650;
 const LEAF_DAYS = 90;
-/** Renewed when less than this is left, so that it does not expire under a stack that runs for weeks. */
+/** A certificate that is valid for fewer days is reissued, so that none expires while a stack runs for weeks. */
 const RENEW_DAYS = 30;
 
-/** Loaded on demand, because it takes 0.2 s of CPU and most processes find their certificates made. */
+/** Loaded on demand, because it takes 0.2 s of CPU time and most processes find usable certificates on disk. */
 export const loadCertificateMaker = () => import('./make-certificate.js');
 
 interface PemFiles {
@@ -31,14 +31,16 @@ interface IssueOptions {
 export interface CertificateAuthority {
   readonly caFile: string;
   readonly caPem: string;
-  /** Issues a certificate for these names and addresses, valid for 30 to 90 days. With options it is a new one. */
+  /**
+   * Returns a certificate for these names and addresses, valid for 30 to 90 days more: the stored one if it is usable. With options it
+   * issues a new one. Throws for an empty list.
+   */
   issue(hosts: readonly string[], options?: IssueOptions): Promise<IssuedCertificate>;
 }
 
 /**
- * A certificate authority of this machine, kept in `dir` (`ca.pem`, `ca-key.pem` with mode 0600), so that HTTPS is
- * checked in development as in production. A new one is made when it is missing, damaged or about to expire. One process
- * may open it at a time.
+ * Opens the certificate authority in the folder `dir` (`ca.pem`, `ca-key.pem` with mode 0600). One that is missing, damaged or about to
+ * expire is recreated. With it, HTTPS is verified in development as in production. One process may open it at a time.
  */
 export async function openCertificateAuthority(dir: string): Promise<CertificateAuthority> {
   const folder = resolve(dir);
@@ -48,32 +50,32 @@ export async function openCertificateAuthority(dir: string): Promise<Certificate
     certFile: join(folder, `${name}.pem`),
     keyFile: join(folder, `${name}-key.pem`),
   });
-  const makeNew = async (): Promise<IssuedCertificate> => {
+  const createAuthority = async (): Promise<IssuedCertificate> => {
     const { makeAuthority } = await loadCertificateMaker();
-    return keep(files, await makeAuthority('Webhooks development CA', validFor(AUTHORITY_DAYS)));
+    return store(files, await makeAuthority('Webhooks development CA', validFor(AUTHORITY_DAYS)));
   };
-  const authority = (await readUsable(files)) ?? (await makeNew());
+  const authority = (await readUsable(files)) ?? (await createAuthority());
   return {
     caFile,
     caPem: authority.certPem,
     issue: async (hosts, options) => {
       if (hosts.length === 0) throw new Error('a certificate needs at least one host name or address');
-      // Names the latest one for these hosts: several processes may write it at once.
+      // A file with the serial number of the latest certificate for these hosts. Several processes may write it at once.
       const latest = join(folder, `${serialOf(authority)}-${encodeURIComponent(hosts.join())}`);
-      const kept = options === undefined ? await readUsable(filesOf(await readText(latest))) : undefined;
-      if (kept) return kept;
+      const stored = options === undefined ? await readUsable(filesOf(await readText(latest))) : undefined;
+      if (stored) return stored;
       const { selfSigned = false, ...dates } = options ?? {};
       const validity = { ...validFor(LEAF_DAYS), ...dates };
       const { makeLeaf } = await loadCertificateMaker();
       const pair = await makeLeaf(hosts, { ...validity, ...(selfSigned ? {} : { authority }) });
-      const issued = await keep(filesOf(serialOf(pair)), pair);
+      const issued = await store(filesOf(serialOf(pair)), pair);
       if (options === undefined) await writeWhole(latest, serialOf(pair), 0o644);
       return issued;
     },
   };
 }
 
-/** From a day ago, for clocks that lag. */
+/** The validity begins a day ago, for clocks that lag. */
 function validFor(days: number): { notBefore: Date; notAfter: Date } {
   const now = Date.now();
   return { notBefore: new Date(now - DAY_MS), notAfter: new Date(now + days * DAY_MS) };
@@ -94,11 +96,11 @@ async function readUsable(files: PemFiles): Promise<IssuedCertificate | undefine
     const fits = certificate.checkPrivateKey(createPrivateKey(keyPem));
     return lasts && fits ? { ...files, certPem, keyPem } : undefined;
   } catch {
-    return undefined; // missing or damaged: a new one is made
+    return undefined; // missing or damaged: it is recreated
   }
 }
 
-async function keep(files: PemFiles, pair: PemPair): Promise<IssuedCertificate> {
+async function store(files: PemFiles, pair: PemPair): Promise<IssuedCertificate> {
   await writeWhole(files.keyFile, pair.keyPem, 0o600);
   await writeWhole(files.certFile, pair.certPem, 0o644);
   return { ...files, ...pair };

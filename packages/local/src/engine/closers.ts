@@ -1,7 +1,7 @@
 /** Closes one thing that was opened. */
 export type Closer = () => Promise<void>;
 
-/** Closes everything, last opened first, even after a fault. Then throws, with the first fault as its cause. */
+/** Closes everything, last opened first. A fault does not stop it; at the end it throws, with the first fault as the cause. */
 export async function closeAll(closers: Closer[], name: string): Promise<void> {
   const faults: unknown[] = [];
   for (let close = closers.pop(); close; close = closers.pop())
@@ -26,7 +26,7 @@ export async function closeAfterFault(closers: Closer[], name: string, fault: un
   throw fault;
 }
 
-/** Waits for all, so that whatever started can be stopped, and then throws the first fault. */
+/** Waits until all promises have settled, so that the caller can stop what has started. Returns the results, or throws the first fault. */
 export async function allOrFirstFault<T extends readonly unknown[] | []>(
   work: T,
 ): Promise<{ -readonly [P in keyof T]: Awaited<T[P]> }> {

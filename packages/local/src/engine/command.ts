@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 
 interface CommandResult {
-  /** 0 when it went well; undefined when the command could not be started or was ended by a signal. */
+  /** 0 for success; undefined when the command could not be started or was ended by a signal. */
   readonly code: number | undefined;
   /** Standard output and standard error together. */
   readonly output: string;
@@ -15,7 +15,7 @@ interface CommandOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Runs a command to its end and never throws; output above 16 MiB ends it. */
+/** Runs a command and resolves when it has ended; never rejects. A command with more than 16 MiB of output is ended. */
 export function runCommand(
   command: string,
   args: readonly string[],
@@ -35,7 +35,7 @@ export function runCommand(
   });
 }
 
-/** The last `count` lines that say something: neither empty nor a frame of a stack trace. Five show a cause with its reason. */
+/** Returns the last `count` lines that are neither empty nor a frame of a stack trace. Five are enough for an error and its cause. */
 export function lastLines(text: string, count = 5): string {
   return text
     .split('\n')
@@ -44,7 +44,7 @@ export function lastLines(text: string, count = 5): string {
     .join('\n');
 }
 
-/** The message of whatever was thrown, also of an error from another realm, where `instanceof` fails. */
+/** Returns the message of a thrown value, also of an error from another realm, where `instanceof` fails. */
 export function errorText(error: unknown): string {
   if (typeof error === 'object' && error !== null && 'message' in error) return String(error.message);
   return String(error);

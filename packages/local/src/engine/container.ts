@@ -5,12 +5,12 @@ import { errorText } from './command.js';
 
 export interface ContainerImage {
   readonly image: string;
-  /** On the host, and inside the container unless `containerPort` says otherwise. */
+  /** Port on the host. */
   readonly hostPort: number;
   readonly containerPort: number;
-  /** Variables for the image; `host` is where the container's ports can be reached. */
+  /** Environment variables of the container. `host`: the host name at which its ports are reachable. */
   environment(host: string): Record<string, string>;
-  /** Resolves with undefined when the engine serves, or with the obstacle. */
+  /** Resolves with undefined when the engine is ready, or with the obstacle. */
   awaitReady(host: string): Promise<string | undefined>;
 }
 
@@ -20,19 +20,19 @@ export interface RunningContainer {
 }
 
 /**
- * Runs an engine in a container, which testcontainers removes when this process ends. Undefined, and a line in the log, when no
- * Docker daemon responds, the image is not there within a minute, or a container cannot be started. Throws when a started
- * container does not serve.
+ * Runs an engine in a container, which testcontainers removes when this process ends. Returns undefined, and logs why, when no Docker
+ * daemon responds, the image cannot be pulled within a minute, or no container can be started. Throws when a started container does not
+ * become ready.
  */
 export async function runContainer(engine: ContainerImage, log: Log): Promise<RunningContainer | undefined> {
-  // Loaded on demand: it brings a hundred packages along.
+  // Loaded on demand, because it imports a hundred packages.
   const { GenericContainer, ImageName, getContainerRuntimeClient } = await import('testcontainers');
   const name = ImageName.fromString(engine.image);
   let started: StartedTestContainer;
   try {
     const { image, info } = await getContainerRuntimeClient();
-    const isHere = await image.exists(name);
-    if (!isHere) await beforeDeadline(image.pull(name), READY_DEADLINE_MS, `pulling ${engine.image}`);
+    const isPulled = await image.exists(name);
+    if (!isPulled) await beforeDeadline(image.pull(name), READY_DEADLINE_MS, `pulling ${engine.image}`);
     started = await new GenericContainer(engine.image)
       .withEnvironment(engine.environment(info.containerRuntime.host))
       .withExposedPorts({ container: engine.containerPort, host: engine.hostPort })

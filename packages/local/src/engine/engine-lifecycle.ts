@@ -4,18 +4,19 @@ import { READY_DEADLINE_MS } from './wait.js';
 import type { PollOptions } from './wait.js';
 import { spawnGuarded, type GuardedProcess } from './guarded-process.js';
 
-/** Where an engine comes from: named by the environment, or a child process of ours. */
+/** `address`: a running engine that the environment names. `embedded`: a child process of this one. */
 export type EngineKind = 'address' | 'embedded';
 
-/** The address that this variable of the environment names; undefined when it is not set or empty. */
+/** Returns the address in this environment variable; undefined when it is unset or empty. */
 export function namedAddress(variable: 'KAFKA_BROKERS' | 'MONGODB_URI'): string | undefined {
   const address = process.env[variable]?.trim() ?? '';
   return address === '' ? undefined : address;
 }
 
 export interface EngineLifecycle {
+  /** Undefined while no process runs, and for an engine that was not started here. */
   readonly pid: number | undefined;
-  /** Ends the engine in order, by SIGKILL after the deadline (default 15 s); nothing when it has ended already. */
+  /** Sends SIGTERM, and SIGKILL at the deadline (default 15 s). Does nothing when the engine has ended. */
   stop(deadlineMs?: number): Promise<void>;
   /** SIGKILL, for fault tests. */
   kill(): void;
@@ -27,16 +28,16 @@ export interface EngineLifecycle {
 export interface EngineLaunch {
   readonly title: string;
   readonly folder: string;
-  /** Name of the file in the folder that receives what it prints. */
+  /** Name of the file in the folder to which its output is appended. */
   readonly logName: string;
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Resolves with undefined when the engine serves, or with the obstacle. */
+  /** Resolves with undefined when the engine is ready, or with the obstacle. */
   awaitReady(pollOptions: PollOptions): Promise<string | undefined>;
 }
 
-/** Starts an engine and resolves when it serves. Otherwise ends it, and throws with the last lines of its log. */
+/** Starts an engine and resolves when it is ready. If it does not become ready, kills it and throws with the last lines of its log. */
 export async function launchEngine(launch: EngineLaunch): Promise<GuardedProcess> {
   const { title, folder: cwd, logName, command, args, env } = launch;
   const logFile = join(cwd, logName);
@@ -51,7 +52,7 @@ export async function launchEngine(launch: EngineLaunch): Promise<GuardedProcess
   throw new Error(`${title} did not start (${reason}; whole log: ${logFile}):\n${await engine.lastWords()}`);
 }
 
-/** Holds one engine process at a time; `launch` starts it and resolves when it serves. */
+/** Runs one engine process at a time. `launch` starts it, and resolves when it is ready. */
 export async function superviseEngine(launch: () => Promise<GuardedProcess>): Promise<EngineLifecycle> {
   let current = await launch();
   const stop = async (deadlineMs?: number) => {
@@ -70,8 +71,8 @@ export async function superviseEngine(launch: () => Promise<GuardedProcess>): Pr
   };
 }
 
-/** An engine that a variable of the environment names. It cannot be stopped here. */
-export function foreignEngine(variable: string): EngineLifecycle {
+/** The lifecycle of an engine that this environment variable names. `kill` throws and `restart` rejects; `stop` does nothing. */
+export function externalEngine(variable: string): EngineLifecycle {
   const refuse = () => {
     throw new Error(`${variable} names this engine: it was not started here, so it cannot be stopped here`);
   };

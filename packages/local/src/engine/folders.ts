@@ -9,15 +9,15 @@ import type { Log } from './wait.js';
 
 const ABANDONED_AFTER_MS = 3_600_000;
 
-/** The folder outside of every checkout in which downloads are kept, shared by all checkouts of a user. */
+/** Returns the cache folder of downloads, which is outside of every checkout and shared by all checkouts of a user. */
 export function cacheRoot(env: NodeJS.ProcessEnv = process.env): string {
   const base = env['XDG_CACHE_HOME'];
   return join(base === undefined || base === '' ? join(homedir(), '.cache') : base, 'webhooks-engines');
 }
 
 /**
- * The folder `name` of the cache. `fill` writes it when it is missing, and it appears whole or not at all. When two processes fill
- * it at once, the folder of the first stays.
+ * Returns the path of the folder `name` in the cache. `fill` fills a missing folder, which then appears atomically. If two processes fill
+ * it at once, the first one's folder is used.
  */
 export async function cachedFolder(name: string, fill: (folder: string) => Promise<void>): Promise<string> {
   const folder = join(cacheRoot(), name);
@@ -34,12 +34,12 @@ async function fillAtomically(folder: string, fill: (folder: string) => Promise<
     await rename(unfinished, folder);
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true });
-    // Another process was faster. Its folder is the same as ours.
+    // Another process was faster. Its folder has the same content.
     if (!existsSync(folder)) throw error;
   }
 }
 
-/** Removes what a killed process left half-written more than an hour ago. */
+/** Removes unfinished folders that are more than an hour old, left by killed processes. */
 async function removeAbandoned(): Promise<void> {
   await mkdir(cacheRoot(), { recursive: true });
   for (const name of await readdir(cacheRoot())) {
@@ -51,7 +51,7 @@ async function removeAbandoned(): Promise<void> {
   }
 }
 
-/** Writes a file that appears whole or not at all. `mode`: 0o600 for what its owner alone may read. */
+/** Writes a file atomically, and creates its folder. `mode` 0o600: only its owner may read it. */
 export async function writeWhole(path: string, text: string, mode: 0o600 | 0o640 | 0o644): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const unfinished = `${path}.${randomUUID()}.tmp`;
@@ -61,13 +61,12 @@ export async function writeWhole(path: string, text: string, mode: 0o600 | 0o640
 
 const PID_FILE = 'engine.pid';
 
-/** Notes in the data folder which process uses it. */
+/** Writes the id of the engine's process into its data folder. */
 export const rememberEngine = (folder: string, pid: number): Promise<void> =>
   writeFile(join(folder, PID_FILE), `${pid}\n`);
 
 /**
- * Makes sure that no engine uses `folder`: waits for one whose parent was killed, ignores one that has ended, and throws
- * when one keeps running.
+ * Waits until no engine uses `folder`: one may still run after its parent was killed. Throws when it runs at the deadline, default 15 s.
  */
 export async function awaitFreeDataFolder(
   folder: string,
@@ -79,8 +78,8 @@ export async function awaitFreeDataFolder(
   if (pid > 0 && (await usesFolder(pid, folder))) {
     log(`process ${pid} still uses ${folder}; waiting for its end`);
     const inUse = `${folder} is in use by process ${pid}. Stop it, or choose another data folder.`;
-    const look = async () => ((await usesFolder(pid, folder)) ? inUse : undefined);
-    if ((await untilClear(look, { deadlineMs })) !== undefined) throw new Error(inUse);
+    const check = async () => ((await usesFolder(pid, folder)) ? inUse : undefined);
+    if ((await untilClear(check, { deadlineMs })) !== undefined) throw new Error(inUse);
   }
   await rm(path, { force: true });
 }
@@ -94,7 +93,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Whether a process runs and its command line has the folder. A recycled id and a zombie have not. */
+/** Whether the process runs and its command line names the folder. False for a zombie, and for another program with a recycled id. */
 export async function usesFolder(pid: number, folder: string): Promise<boolean> {
   if (!isAlive(pid)) return false;
   return (await commandLine(pid)).includes(folder);

@@ -1,17 +1,16 @@
 import { createServer } from 'node:net';
 
-// Below the range from which the kernel takes ports for outgoing connections (32768 up on Linux), so that
-// an engine that is stopped and started again finds its port still free.
+// Below the kernel's range for outgoing connections (from 32768 on Linux). So a restarted engine finds its port still free.
 const LOWEST = 20_000;
 const HIGHEST = 31_999;
 const TRIES = 200;
-/** Each process chooses from every sixteenth port, by its id. So two processes hardly choose the same port before they listen. */
+/** A process chooses every sixteenth port, offset by its id. So two processes rarely choose the same port before they listen. */
 const STEP = 16;
 const handedOut = new Set<number>();
 
 /**
- * A TCP port that nobody listens on at 127.0.0.1: `preferred` when it is free, otherwise one of 20000–31999.
- * A random port was never handed out by this process, so that parallel callers do not meet; `preferred` may have been.
+ * Returns a TCP port that is free at 127.0.0.1: `preferred` if possible, otherwise one of 20000–31999. A random port is returned once in a
+ * process, so parallel callers never get the same one. `preferred` may be returned again. Throws after 200 tries.
  */
 export async function freePort(preferred?: number): Promise<number> {
   if (preferred !== undefined && (await isFree(preferred))) {
@@ -28,10 +27,7 @@ export async function freePort(preferred?: number): Promise<number> {
   throw new Error(`no free port found between ${LOWEST} and ${HIGHEST} after ${TRIES} tries`);
 }
 
-/**
- * Runs `start` with two free ports. Runs it once more with others when it failed because another program took one of them
- * in the meantime.
- */
+/** Runs `start` with two free ports. If it fails because another program has taken one of them, runs it once more with two other ports. */
 export async function onFreePorts<T>(
   preferred: number | undefined,
   start: (port: number, secondPort: number) => Promise<T>,

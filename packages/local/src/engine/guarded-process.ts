@@ -6,14 +6,14 @@ import { RESPONSE_DEADLINE_MS } from './wait.js';
 
 export interface GuardedProcessOptions {
   readonly cwd: string;
-  /** Receives what the process prints; appended to. */
+  /** File to which the output of the process is appended. */
   readonly logFile: string;
   readonly env: Readonly<Record<string, string>>;
 }
 
-// The shell forks a guard and becomes the program (exec), so that the program has the process id that we know.
-// The guard waits on descriptor 3, a pipe whose other end only the parent holds. A line means that the program has ended:
-// the guard exits. End of file means that the parent has ended, also by kill -9: the guard ends the program.
+// The shell forks a guard and then becomes the program (exec), so the program has the id of the spawned child. The guard waits on
+// descriptor 3, a pipe whose other end only the parent holds. A line means that the program has ended: the guard exits. End of file means
+// that the parent has ended, also by kill -9: the guard ends the program.
 const GUARD = `
 ( trap '' TERM INT HUP
   if read -r line <&3; then exit 0; fi
@@ -25,7 +25,10 @@ const GUARD = `
 exec "$@" 3<&-
 `;
 
-/** Starts a process that cannot outlive this one. Ctrl-C does not reach its own process group: its owner stops it in order. */
+/**
+ * Starts a process that cannot outlive this one. Ctrl-C does not reach its process group, so the caller has to stop it. Throws when there
+ * is no shell.
+ */
 export function spawnGuarded(command: string, args: readonly string[], options: GuardedProcessOptions) {
   const logDescriptor = openSync(options.logFile, 'a');
   const logStart = fstatSync(logDescriptor).size;
@@ -54,13 +57,13 @@ export function spawnGuarded(command: string, args: readonly string[], options: 
     pid: child.pid,
     /** Resolves when the process has ended, with the reason in words. */
     exited,
-    /** undefined while it runs. */
+    /** Undefined while the process runs. */
     exitReason: () => reason,
-    /** The last lines that it printed since its start. */
+    /** The last lines of output since the start. */
     lastWords: async () => lastLines((await readFile(options.logFile)).subarray(logStart).toString()),
     /** SIGKILL. */
     kill: () => void child.kill('SIGKILL'),
-    /** SIGTERM, and SIGKILL when it has not ended by the deadline; default 15 s. */
+    /** Sends SIGTERM, and SIGKILL at the deadline, default 15 s. Resolves when the process has ended. */
     async stop(deadlineMs = RESPONSE_DEADLINE_MS) {
       child.kill('SIGTERM');
       const force = setTimeout(() => child.kill('SIGKILL'), deadlineMs);

@@ -19,7 +19,7 @@ export async function beforeDeadline<T>(work: Promise<T>, deadlineMs: number, wh
   }
 }
 
-/** How long a condition is checked, and how often. */
+/** How long a condition is polled, and how often; `everyMs`: default 25. */
 export interface PollOptions {
   readonly deadlineMs: number;
   readonly everyMs?: number;
@@ -27,7 +27,7 @@ export interface PollOptions {
   readonly isAbandoned?: () => boolean;
 }
 
-/** Checks until there is no obstacle, it is abandoned, or the deadline has passed. Resolves with the last obstacle. */
+/** Polls `obstacleOf` until it returns undefined, the wait is abandoned, or the deadline has passed. Resolves with the last obstacle. */
 export async function untilClear(
   obstacleOf: () => Promise<string | undefined>,
   { deadlineMs, everyMs = 25, isAbandoned = () => false }: PollOptions,
@@ -46,7 +46,7 @@ export type Log = (line: string) => void;
 const FIRST_NOTICE_MS = 2_000;
 const NEXT_NOTICE_MS = 5_000;
 
-/** Runs `work`. When it takes longer than two seconds, logs that, again every five, and when it is done. */
+/** Runs `work` and returns its result. Logs after two seconds, and then every five, that it still runs; afterwards, that it is done. */
 export async function withProgress<T>(log: Log, title: string, work: () => Promise<T>): Promise<T> {
   const startedAt = performance.now();
   const seconds = () => ((performance.now() - startedAt) / 1_000).toFixed(0);

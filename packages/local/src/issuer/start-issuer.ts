@@ -10,10 +10,10 @@ import { errorText } from '../engine/command.js';
 import { freePort } from '../engine/free-port.js';
 import type { Log } from '../engine/wait.js';
 
-/** The RSA key in `keysFile` (a key set, RFC 7517), made when it is missing (mode 0600). Without a file: a new key. */
+/** Returns the RSA key in `keysFile` (a key set, RFC 7517). A missing file is created (mode 0600). Without `keysFile`: a new key. */
 async function loadSigningKey(keysFile: string | undefined): Promise<JWK> {
-  const kept = keysFile === undefined ? undefined : await readSigningKey(keysFile);
-  if (kept) return kept;
+  const stored = keysFile === undefined ? undefined : await readSigningKey(keysFile);
+  if (stored) return stored;
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
   const key: JWK = { ...(await exportJWK(privateKey)), use: 'sig', alg: 'RS256' };
   if (keysFile !== undefined) await writeWhole(keysFile, `${JSON.stringify({ keys: [key] })}\n`, 0o600);
@@ -29,7 +29,7 @@ async function readSigningKey(keysFile: string): Promise<JWK | undefined> {
   } catch {
     // reported below
   }
-  throw new Error(`${keysFile} does not hold a signing key. Remove it: a new one is made at the next start.`);
+  throw new Error(`${keysFile} does not hold a signing key. Remove it; the next start creates a new one.`);
 }
 
 /** A machine that may request tokens. */
@@ -42,18 +42,18 @@ export interface DevelopmentClient {
 }
 
 export interface IssuerOptions {
-  /** Preferred port; a free one is taken when it is in use or not given. */
+  /** Preferred port. Default, and when it is in use: a free one. */
   readonly port?: number;
   /** Address to listen at; default 127.0.0.1. */
   readonly host?: string;
-  /** The claim `iss`, where others reach this server (in a container: by its name); default `http://127.0.0.1:<port>`. */
+  /** The claim `iss`: the address at which clients reach this server; default `http://127.0.0.1:<port>`. */
   readonly issuer?: string;
   /** Value of the claim `aud`. */
   readonly audience: string;
   readonly clients: readonly DevelopmentClient[];
-  /** Keeps the signing key, so that tokens survive a restart (made when missing, mode 0600). */
+  /** File for the signing key, so that tokens stay valid across restarts; created when missing, mode 0600. Default: none. */
   readonly keysFile?: string;
-  /** Life of a token; default 600 s. */
+  /** Lifetime of a token; default 600 s. */
   readonly tokenTtlSeconds?: number;
   readonly log?: Log;
 }
@@ -63,8 +63,8 @@ const RESOURCE = 'urn:webhooks:api';
 const DEFAULT_TTL_SECONDS = 600;
 
 /**
- * A token issuer for development: OAuth 2.0 client credentials, JWT access tokens of RFC 9068 (RS256, `typ at+jwt`)
- * with the claim `tenant_id`. A client that requests no scope gets all of its own. Plain HTTP, at 127.0.0.1 by default.
+ * Starts a token issuer for development: OAuth 2.0 client credentials, JWT access tokens of RFC 9068 (RS256, `typ at+jwt`) with the claim
+ * `tenant_id`. A client that requests no scope gets all of its scopes. Plain HTTP, at 127.0.0.1 by default.
  */
 export async function startIssuer(options: IssuerOptions) {
   const log = options.log ?? (() => undefined);
@@ -86,6 +86,7 @@ export async function startIssuer(options: IssuerOptions) {
     issuer,
     tokenEndpoint: `${issuer}/token`,
     jwksUri: `${issuer}/jwks`,
+    /** Closes all connections and resolves when the server has stopped. Call it once. */
     stop: async (): Promise<void> => {
       const closed = server[Symbol.asyncDispose]();
       server.closeAllConnections();
@@ -98,8 +99,8 @@ export type Issuer = Awaited<ReturnType<typeof startIssuer>>;
 
 const nothing = (): Promise<undefined> => Promise.resolve(undefined);
 
-/** Keeps nothing: clients stand in the configuration, and JWT access tokens are never stored. */
-const forgetful: AdapterFactory = () => ({
+/** Stores nothing: clients are in the configuration, and JWT access tokens are never stored. */
+const statelessAdapter: AdapterFactory = () => ({
   ...{ upsert: nothing, find: nothing, findByUserCode: nothing, findByUid: nothing },
   ...{ consume: nothing, destroy: nothing, revokeByGrantId: nothing },
 });
@@ -109,7 +110,7 @@ function configurationFor(options: IssuerOptions, key: JWK): Configuration {
   const scopes = [...new Set(options.clients.flatMap((client) => client.scopes))];
   const tenants = new Map(options.clients.map((client) => [client.clientId, client.tenantId]));
   return {
-    adapter: forgetful,
+    adapter: statelessAdapter,
     jwks: { keys: [key] },
     cookies: { keys: [randomBytes(32).toString('base64url')] },
     scopes,

@@ -12,13 +12,13 @@ import {
 } from './broker-process.js';
 import type { BrokerLaunch, BrokerRuntime } from './broker-process.js';
 
-/** Any id: it names a cluster of one machine. */
+/** An arbitrary id, the same for every local cluster. */
 const CLUSTER_ID = 'RW1iZWRkZWRLYWZrYS0xMg';
 
 /**
- * Makes the broker's data folder when it has none. A broker that is alone gets a copy of the template's; the folder of a
- * cluster's node is formatted, because its id is in it. The folder appears whole or not at all: one that was left without
- * Kafka's own mark (`meta.properties`) is put aside, not deleted.
+ * Creates the broker's data folder when it is missing. A single broker gets a copy of the template's folder. A cluster node's folder is
+ * formatted, because it contains the node's id. The folder appears atomically. An incomplete one, without Kafka's `meta.properties`, is
+ * renamed and not deleted.
  */
 export async function ensureData(runtime: BrokerRuntime, launch: BrokerLaunch, log: Log): Promise<void> {
   const target = brokerDataFolder(launch.folder);
@@ -48,8 +48,8 @@ async function format(runtime: BrokerRuntime, propertiesFile: string, folder: st
 }
 
 /**
- * The first request for offsets and the first transaction create the broker's internal topics. On a fresh cluster
- * a group's first join could otherwise meet a coordinator that is still loading, which crashes a kafkajs consumer.
+ * Creates the broker's internal topics, by a first request for offsets and a first transaction. Otherwise, on a fresh cluster, a group's
+ * first join could meet a coordinator that is still loading, which crashes a kafkajs consumer.
  */
 export async function makeInternalTopics(brokers: readonly string[]): Promise<void> {
   const kafka = createUnloggedKafka(brokers, 40);
@@ -65,7 +65,7 @@ export async function makeInternalTopics(brokers: readonly string[]): Promise<vo
   await admin.disconnect();
 }
 
-/** Tries again until it works: while a coordinator loads, kafkajs throws instead of waiting. */
+/** Retries `work` until it succeeds, because kafkajs throws while a coordinator loads. */
 async function untilDone(what: string, work: () => Promise<unknown>): Promise<void> {
   const pollOptions = { deadlineMs: READY_DEADLINE_MS, everyMs: 100 };
   const obstacle = await untilClear(() => work().then(() => undefined, errorText), pollOptions);

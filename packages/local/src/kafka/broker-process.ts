@@ -7,7 +7,7 @@ import { launchEngine } from '../engine/engine-lifecycle.js';
 import type { GuardedProcess } from '../engine/guarded-process.js';
 import { brokerProperties, type ClusterMember, type Detour } from './broker-properties.js';
 
-/** A kafkajs client for a broker that may not be there yet: few retries, no log. */
+/** Creates a kafkajs client without a log, for a broker that may not run yet. `retries`: default 0. */
 export const createUnloggedKafka = (brokers: readonly string[], retries = 0): Kafka =>
   new Kafka({
     clientId: 'engines',
@@ -19,9 +19,9 @@ export const createUnloggedKafka = (brokers: readonly string[], retries = 0): Ka
   });
 
 /**
- * Waits until the broker at `address` ("host:port") serves: metadata lists the broker and a controller, and the
- * controller would create a topic (a request with `validateOnly`). An open port alone says nothing.
- * Resolves with undefined, or with the obstacle when the deadline has passed.
+ * Waits until the broker at `address` ("host:port") is ready: metadata lists the broker and a controller, and the controller would create a
+ * topic (a request with `validateOnly`). An open port alone proves nothing. Resolves with undefined, or with the obstacle when the deadline
+ * has passed.
  */
 export const awaitBroker = (address: string, pollOptions: PollOptions): Promise<string | undefined> =>
   untilClear(() => obstacleOf(address), pollOptions);
@@ -57,14 +57,14 @@ const SMALL_JVM = [
   '-Dorg.slf4j.simpleLogger.showDateTime=true',
 ];
 
-/** Java's own default, in place of the quick compiler. */
+/** Java's default, which replaces the quick compiler. */
 export const ALL_COMPILERS = '-XX:TieredStopAtLevel=4';
 
 export interface BrokerRuntime {
-  /** The command. */
+  /** Path or name of the `java` command. */
   readonly java: string;
   readonly classPath: string;
-  /** Folder that the first start on this machine has left: `data` with the internal topics, and the class archive. */
+  /** Folder that the first start on this machine created: `data` with the internal topics, and the class archive. */
   readonly template?: string;
 }
 
@@ -74,9 +74,9 @@ export interface BrokerLaunch {
   readonly port: number;
   readonly controllerPort: number;
   readonly detours?: readonly Detour[];
-  /** Default: alone. */
+  /** Default: a single broker. */
   readonly member?: ClusterMember;
-  /** Further options of the Java machine. */
+  /** Further options of the JVM. */
   readonly jvmOptions: readonly string[];
 }
 
@@ -88,8 +88,8 @@ export const javaArguments = (
 ): string[] => [...SMALL_JVM, ...sharedClasses(runtime), ...jvmOptions, '-cp', runtime.classPath, mainClass];
 
 /**
- * Loaded classes from an archive halve the CPU time of a start. Java goes on without one that is missing or of another Java;
- * `cds=off` keeps it from printing that as an error.
+ * An archive of loaded classes halves the CPU time of a start. Java ignores an archive that is missing or incompatible; `cds=off` keeps it
+ * from logging that as an error.
  */
 const sharedClasses = ({ template }: BrokerRuntime): string[] =>
   template === undefined ? [] : [`-XX:SharedArchiveFile=${classArchive(template)}`, '-Xlog:cds=off:stderr'];
@@ -98,14 +98,14 @@ export const classArchive = (template: string): string => join(template, 'classe
 
 export const brokerDataFolder = (folder: string): string => join(folder, 'data');
 
-/** Writes `server.properties` and gives its path. */
+/** Writes `server.properties` and returns its path. */
 export async function writeBrokerProperties(launch: BrokerLaunch, logDir: string): Promise<string> {
   const path = join(launch.folder, 'server.properties');
   await writeFile(path, brokerProperties({ ...launch, logDir }));
   return path;
 }
 
-/** Starts the broker and resolves when it serves. */
+/** Starts the broker and resolves when it is ready. */
 export async function launchBroker(runtime: BrokerRuntime, launch: BrokerLaunch): Promise<GuardedProcess> {
   const propertiesFile = await writeBrokerProperties(launch, brokerDataFolder(launch.folder));
   return launchEngine({

@@ -1,14 +1,14 @@
-/** One more port of the broker, whose clients are sent through another address, such as a proxy. */
+/** A further port of the broker. To clients of this port it advertises another address, such as a proxy's. */
 export interface Detour {
   /** Port of the broker, at 127.0.0.1. */
   readonly port: number;
-  /** Port that the broker names to those who came through it, at 127.0.0.1. */
+  /** Port at 127.0.0.1 that the broker advertises to clients of `port`. */
   readonly advertisedPort: number;
 }
 
-/** One of several nodes that are brokers and the quorum of controllers together. */
+/** A node of a cluster in which each node is a broker and a controller. */
 export interface ClusterMember {
-  /** From 1 on. */
+  /** Kafka's `node.id`, from 1. */
   readonly nodeId: number;
   /** Port of each node's controller, at 127.0.0.1, in the order of the node ids. */
   readonly controllerPorts: readonly number[];
@@ -23,19 +23,19 @@ export interface BrokerPlace {
   readonly controllerPort: number;
   /** Folder of the log directories. */
   readonly logDir: string;
-  /** Default: alone. */
+  /** Default: a single broker. */
   readonly member?: ClusterMember;
 }
 
 export type BrokerSettings = Readonly<Record<string, string | number | boolean>>;
 
 /**
- * Settings of one small broker that is its own controller (KRaft), with single copies of everything; or of one node of a
- * cluster, with three copies of everything, two of which have to exist before anything is acknowledged.
+ * Returns the settings of one small broker that is its own controller (KRaft), with one replica of everything. For a `member`: of a cluster
+ * node, with three replicas, two of which must have a record before it is acknowledged.
  */
 export function brokerSettings(place: BrokerPlace): BrokerSettings {
   const { port, detours = [], controllerPort, logDir, member } = place;
-  // The place in the list is the name of a detour's listener.
+  // A detour's listener is named after its index in the list.
   const named = detours.map((detour, index) => ({ ...detour, name: `DETOUR${index}` }));
   return {
     'process.roles': 'broker,controller',
@@ -67,7 +67,7 @@ export function brokerSettings(place: BrokerPlace): BrokerSettings {
     'group.initial.rebalance.delay.ms': 0,
     'auto.create.topics.enable': false,
     'num.partitions': 1,
-    // After kill -9 the broker is taken back in 2 s instead of 12 s.
+    // After kill -9 the broker is readmitted after 2 s instead of 12 s.
     'broker.session.timeout.ms': 1_000,
     'broker.heartbeat.interval.ms': 200,
     // No empty records to its own log each 0.5 s: they are a quarter of an idle broker's CPU time.
@@ -95,7 +95,7 @@ function memberSettings({ nodeId, controllerPorts }: ClusterMember): BrokerSetti
     'transaction.state.log.min.isr': 2,
     'share.coordinator.state.topic.replication.factor': 3,
     'share.coordinator.state.topic.min.isr': 2,
-    // Three nodes on few cores: a pause of one must not look like its end.
+    // Three nodes on few cores: a short pause of one must not count as a failure.
     'broker.session.timeout.ms': 3_000,
     'broker.heartbeat.interval.ms': 500,
   };

@@ -7,18 +7,21 @@ import type { KafkaOptions } from './start-kafka.js';
 import { freePort } from '../engine/free-port.js';
 import type { BrokerPlace, ClusterMember } from './broker-properties.js';
 
-/** One of three nodes. `restart` resolves when it serves, which needs two that run: restart two together. */
+/**
+ * One of three nodes. `restart` resolves when the node is ready, for which two nodes have to run. So restart two stopped nodes at the same
+ * time.
+ */
 export interface ClusterNode extends EngineLifecycle {
-  /** From 1 on, as Kafka knows it. */
+  /** Kafka's `node.id`, from 1. */
   readonly nodeId: number;
   /** "host:port". */
   readonly address: string;
 }
 
 /**
- * Starts three brokers that are the quorum of controllers together; topics have three copies unless they say otherwise. They are
- * nodes of a real Apache Kafka as child processes, reachable at 127.0.0.1 only, each with a heap
- * of 256 MiB at most; always embedded, because its nodes are there to be killed. Throws when one of them does not serve.
+ * Starts a real Apache Kafka of three child processes, each a broker and a controller, reachable at 127.0.0.1 only. Topics have three
+ * replicas by default. Each node has a heap of 256 MiB at most. The cluster is always embedded, because tests kill its nodes. Throws when a
+ * node does not become ready.
  */
 export async function startKafkaCluster(options: Pick<KafkaOptions, 'dataDir' | 'log'>) {
   const log = options.log ?? (() => undefined);
@@ -43,8 +46,8 @@ export async function startKafkaCluster(options: Pick<KafkaOptions, 'dataDir' | 
     /** In the order of their ids. */
     nodes: nodes as readonly ClusterNode[],
     /**
-     * Ends all nodes by SIGKILL: in an orderly end the last ones would wait for controllers that have ended already. What was
-     * acknowledged is on disk or with the operating system.
+     * Ends the nodes by SIGKILL, one after the other, each once: a second call does nothing. At an orderly end the last nodes would wait
+     * for controllers that have already ended. Acknowledged records are on disk or in the operating system's page cache.
      */
     stop: () => closeAll(closers, 'the cluster'),
   };
@@ -52,7 +55,7 @@ export async function startKafkaCluster(options: Pick<KafkaOptions, 'dataDir' | 
 
 export type KafkaCluster = Awaited<ReturnType<typeof startKafkaCluster>>;
 
-/** Three: two copies of everything are left when one node is down. */
+/** Three nodes, so that two replicas of everything are left when one node is down. */
 const NODE_IDS = [1, 2, 3] as const;
 
 interface NodePlace extends Pick<BrokerPlace, 'port' | 'controllerPort'> {

@@ -12,7 +12,7 @@ const LOWEST_MAJOR = 17;
 const HOW_TO_INSTALL =
   'Debian and Ubuntu: sudo apt-get install openjdk-17-jre-headless · Fedora: sudo dnf install java-21-openjdk-headless · macOS: brew install openjdk';
 
-/** The command of Java 17 or newer: of JAVA_HOME, then of the PATH. Throws with the command that installs it. */
+/** Returns the command of Java 17 or newer: from JAVA_HOME, else from the PATH. Throws with the command that installs Java. */
 export async function findJava(): Promise<string> {
   const home = process.env['JAVA_HOME'];
   const candidates = [...(home === undefined || home === '' ? [] : [join(home, 'bin', 'java')]), 'java'];
@@ -39,7 +39,7 @@ interface JarLock {
   readonly fingerprint: string;
 }
 
-/** Reads `kafka-jars.lock.json`: what the broker consists of, by coordinates and checksum. */
+/** Reads `kafka-jars.lock.json`: the jars of the broker, with coordinates and checksums. */
 export function readJarLock(): JarLock {
   const folder = dirname(findPackageJSON(import.meta.url) ?? '');
   const text = readFileSync(join(folder, 'kafka-jars.lock.json'), 'utf8');
@@ -53,7 +53,7 @@ export function readJarLock(): JarLock {
 const PARALLEL_DOWNLOADS = 6;
 const DOWNLOAD_TIMEOUT_MS = 120_000;
 
-/** The broker's jars as a class path: from the cache, or fetched from Maven Central and checked against the lock file. */
+/** Returns the class path of the broker's jars. Missing jars are fetched from Maven Central and checked against the lock file. */
 export async function ensureKafkaJars(log: Log): Promise<string> {
   const lock = readJarLock();
   const name = `kafka-jars-${lock.fingerprint}`;
@@ -84,7 +84,7 @@ async function fetchDirectly(jars: readonly LockedJar[], folder: string): Promis
   const waiting = [...jars];
   async function fetchNext(): Promise<void> {
     for (let jar = waiting.shift(); jar !== undefined; jar = waiting.shift()) {
-      // Twice: one lost connection in thirty downloads is common enough.
+      // Retried once, because one lost connection in thirty downloads is common.
       const { coordinates } = jar;
       await fetchOne(coordinates, folder).catch(() => fetchOne(coordinates, folder));
     }
@@ -99,7 +99,7 @@ async function fetchOne(coordinates: string, folder: string): Promise<void> {
   await beforeDeadline(arrival, DOWNLOAD_TIMEOUT_MS, `the download of ${coordinates}`);
 }
 
-/** Throws when the file is not the one of the lock file. */
+/** Throws when the file's checksum differs from the one in the lock file. */
 export async function verifyJar(jar: LockedJar, path: string): Promise<void> {
   const actual = createHash('sha256')
     .update(await readFile(path))

@@ -10,8 +10,8 @@ import { awaitBroker } from './broker-process.js';
 const IMAGE = 'apache/kafka:4.3.1';
 
 /**
- * Apache Kafka from the image `apache/kafka`, when a container can be had (see `runContainer`). Started with testcontainers
- * itself: its Kafka module knows the start script of another vendor's image only.
+ * Starts Apache Kafka from the image `apache/kafka`; undefined when no container can run (see `runContainer`). The Kafka module of
+ * testcontainers is not used, because it supports another vendor's image only.
  */
 export async function startKafkaContainer(
   log: Log,
@@ -32,7 +32,7 @@ export async function startKafkaContainer(
   return { ...container, brokers: [`${container.host}:${port}`] };
 }
 
-/** The settings of the embedded broker in the image's spelling: `log.dirs` is KAFKA_LOG_DIRS. */
+/** Returns the settings of the embedded broker as variables of the image: `log.dirs` is KAFKA_LOG_DIRS. */
 export function containerEnvironment(host: string, port: number): Record<string, string> {
   const controllerPort = port === 9093 ? 9094 : 9093;
   const settings: BrokerSettings = {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
-import { foreignEngine, superviseEngine, namedAddress } from '../engine/engine-lifecycle.js';
+import { externalEngine, superviseEngine, namedAddress } from '../engine/engine-lifecycle.js';
 import type { EngineLifecycle, EngineKind } from '../engine/engine-lifecycle.js';
 import { RESPONSE_DEADLINE_MS, READY_DEADLINE_MS, withProgress } from '../engine/wait.js';
 import type { Log } from '../engine/wait.js';
@@ -21,18 +21,18 @@ import { ensureData, makeInternalTopics } from './broker-data.js';
 import { ensureKafkaJars, findJava } from './jars.js';
 
 export interface KafkaOptions {
-  /** Folder of the embedded broker; made when missing, kept after `stop`. */
+  /** Data folder of the embedded broker; created when missing, not removed by `stop`. */
   readonly dataDir: string;
-  /** Preferred port of the embedded broker; a free one is taken when it is in use or not given. */
+  /** Preferred port of the embedded broker. Default, and when it is in use: a free one. */
   readonly port?: number;
-  /** Further ports of the embedded broker that lead through somebody else; default none. Its own port never does. */
+  /** Further ports of the embedded broker, each reached through a proxy; default none. */
   readonly detours?: readonly Detour[];
   /**
-   * For load that lasts: the embedded broker's hot code is compiled by all means, as Java does by itself. Default false:
-   * compiled quickly, which starts sooner and takes more CPU time for each record.
+   * For lasting load: the embedded broker's hot code is compiled by all of Java's compilers. Default false: by the quick compiler only,
+   * which starts sooner and takes more CPU time for each record.
    */
   readonly forLoad?: boolean;
-  /** Receives the choice, and progress of what takes longer than two seconds. Default: nothing is printed. */
+  /** Receives which Kafka is used, and the progress of steps that take longer than two seconds. Default: nothing is logged. */
   readonly log?: Log;
 }
 
@@ -44,10 +44,10 @@ export interface KafkaEngine extends EngineLifecycle {
   readonly brokers: string[];
 }
 
-/** For 5 s: a cluster that never had a group makes the topic of groups first. */
+/** Retries for 5 s, because a cluster creates the topic of groups at the first request. */
 const GROUP_RETRIES = 20;
 
-/** The cluster at `addresses` ("host:port,host:port"); throws when no broker of them serves within the deadline. */
+/** Uses the cluster at `addresses` ("host:port,host:port"). Throws when none of its brokers is ready within the deadline, default 15 s. */
 export async function useKafkaAddress(
   addresses: string,
   deadlineMs = RESPONSE_DEADLINE_MS,
@@ -63,10 +63,10 @@ export async function useKafkaAddress(
         'Start the cluster, correct the address, or unset KAFKA_BROKERS to use the embedded broker.',
     );
   }
-  return { ...foreignEngine('KAFKA_BROKERS'), kind: 'address', brokers };
+  return { ...externalEngine('KAFKA_BROKERS'), kind: 'address', brokers };
 }
 
-/** The client ids of a consumer group's members. */
+/** Returns the client ids of a consumer group's members. */
 export async function membersOf(brokers: readonly string[], groupId: string): Promise<readonly string[]> {
   const admin = createUnloggedKafka(brokers, GROUP_RETRIES).admin();
   try {
@@ -78,17 +78,17 @@ export async function membersOf(brokers: readonly string[], groupId: string): Pr
   }
 }
 
-/** A real Apache Kafka as a child process: one broker that is its own controller, reachable at 127.0.0.1 only. */
+/** Starts a real Apache Kafka as a child process: one broker that is its own controller, reachable at 127.0.0.1 only. */
 export async function startEmbeddedKafka(settings: KafkaSettings): Promise<KafkaEngine> {
   const runtime = await prepareRuntime(settings.log);
   return startBroker(runtime, settings, settings.forLoad === true ? [ALL_COMPILERS] : []);
 }
 
-/** Java, the jars, and the template of this machine, which is made when there is none. */
+/** Finds Java and the jars, and creates the template of this machine when it is missing. */
 export async function prepareRuntime(log: Log): Promise<BrokerRuntime> {
   const [java, classPath] = await Promise.all([findJava(), ensureKafkaJars(log)]);
   const runtime = { java, classPath };
-  // A template is as good as what is in its name: Java, the jars, and the broker's settings.
+  // The name is a hash of everything that the template depends on: Java, the jars, and the broker's settings.
   const settings = brokerProperties({ port: 0, controllerPort: 0, logDir: '' });
   const name = createHash('sha256').update([java, classPath, settings].join('\n')).digest('hex');
   const make = (folder: string) =>
@@ -96,15 +96,15 @@ export async function prepareRuntime(log: Log): Promise<BrokerRuntime> {
   return { ...runtime, template: await cachedFolder(`kafka-template-${name}`, make) };
 }
 
-/** A broker that ends in order leaves its data, with the internal topics, and an archive of the classes it has loaded. */
+/** Runs a broker once. At its orderly end it leaves its data, with the internal topics, and an archive of the classes it has loaded. */
 async function makeTemplate(runtime: BrokerRuntime, dataDir: string, log: Log): Promise<void> {
   const archiving = [`-XX:ArchiveClassesAtExit=${classArchive(dataDir)}`];
   const kafka = await startBroker(runtime, { dataDir, log }, archiving);
-  // On full cores the archive alone takes longer than a broker otherwise has for its end.
+  // On busy cores writing the archive takes longer than the usual stop deadline.
   await makeInternalTopics(kafka.brokers).finally(() => kafka.stop(READY_DEADLINE_MS));
 }
 
-/** Starts a broker on its data, which is made when there is none. */
+/** Starts a broker on its data folder, which is created when missing. */
 export const superviseBroker = (
   runtime: BrokerRuntime,
   launch: BrokerLaunch,
@@ -129,8 +129,8 @@ async function startBroker(
 }
 
 /**
- * Makes a Kafka available: the cluster named by KAFKA_BROKERS, otherwise a real Apache Kafka as a child process. Says which
- * through `log`. Throws an error that names the ways out.
+ * Uses the cluster that KAFKA_BROKERS names, otherwise starts a real Apache Kafka as a child process. Logs which one. Errors say how to fix
+ * their cause.
  */
 export async function startKafka(options: KafkaOptions): Promise<KafkaEngine> {
   const log = options.log ?? (() => undefined);

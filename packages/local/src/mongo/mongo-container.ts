@@ -8,7 +8,7 @@ import { awaitMongo } from './mongo-program.js';
 const IMAGE = 'mongo:8.0';
 const MONGO_PORT = 27_017;
 
-/** MongoDB from the image `mongo`, one server without a replica set, when a container can be had (see `runContainer`). */
+/** Starts MongoDB from the image `mongo`, one server without a replica set; undefined when no container can run (see `runContainer`). */
 export async function startMongoContainer(
   log: Log,
 ): Promise<(RunningContainer & { readonly uri: () => string }) | undefined> {

@@ -12,7 +12,7 @@ export const awaitMongo = (uri: string, pollOptions: PollOptions): Promise<strin
   untilClear(() => ping(uri), pollOptions);
 
 async function ping(uri: string): Promise<string | undefined> {
-  // Loaded only here: most users of this package start no database.
+  // Loaded on demand, because most users of this package start no database.
   const { MongoClient } = await import('mongodb');
   const client = new MongoClient(uri, {
     serverSelectionTimeoutMS: ATTEMPT_MS,
@@ -34,7 +34,7 @@ interface MongoPlace {
   readonly configPath: string;
 }
 
-/** A program that speaks MongoDB's protocol, and how it is started. */
+/** A program that speaks MongoDB's protocol, and how to start it. */
 export interface MongoProgram extends Pick<EngineLaunch, 'title' | 'command' | 'env'> {
   /** Also the name of its folder below the data folder: two programs never open each other's files. */
   readonly name: 'secantus' | 'mongod';
@@ -42,11 +42,14 @@ export interface MongoProgram extends Pick<EngineLaunch, 'title' | 'command' | '
   args(place: MongoPlace): string[];
 }
 
-/** One server, no replica set, no retryable writes: with them SecantusDB's writes become 15 times slower in time. */
+/**
+ * Returns the connection string of one server without a replica set. Retryable writes are off: with them SecantusDB's writes become 15
+ * times slower over time.
+ */
 export const embeddedUri = (port: number): string =>
   `mongodb://127.0.0.1:${port}/?directConnection=true&retryWrites=false&serverMonitoringMode=poll`;
 
-/** Starts the program and resolves when it serves. */
+/** Starts the program and resolves when it is ready. */
 export async function launchMongo(
   program: MongoProgram,
   folder: string,

@@ -3,22 +3,22 @@ import { lastLines, runCommand } from '../engine/command.js';
 import { withProgress, type Log } from '../engine/wait.js';
 import type { MongoProgram } from './mongo-program.js';
 
-// Its author removes old pre-releases from PyPI, so an exact version would stop working one day.
+// Its author removes old pre-releases from PyPI, so an exact version could not be installed for long.
 const REQUIREMENT = 'SecantusDB>=0.7.0b3,<0.8';
 const INSTALL_TIMEOUT_MS = 600_000;
-/** Settings of the user's pip that `--target` cannot be combined with; all others (index, proxy, wheels) hold. */
+/** Overrides the user's pip settings that conflict with `--target`. All others (index, proxy, wheels) still apply. */
 const NEUTRAL_PIP = { PIP_USER: '0', PIP_REQUIRE_VIRTUALENV: '0' };
 const HOW_TO_INSTALL =
   'Debian and Ubuntu: sudo apt-get install python3 python3-pip · Fedora: sudo dnf install python3 python3-pip · macOS: brew install python';
 
 export interface Python {
-  /** The interpreter itself, behind any launcher of a version manager. */
+  /** Path of the interpreter itself, not of a version manager's launcher. */
   readonly command: string;
   /** As in "3.11". */
   readonly version: string;
 }
 
-/** The `python3` of the PATH; throws with the command that installs it when there is none. */
+/** Finds `python3` on the PATH. Throws with the command that installs it when there is none. */
 export async function findPython(): Promise<Python> {
   const question = 'import sys; print("python", "%d.%d" % sys.version_info[:2], sys.executable)';
   const { output } = await runCommand('python3', ['-c', question], { timeoutMs: 20_000 });
@@ -28,7 +28,7 @@ export async function findPython(): Promise<Python> {
   return { version, command };
 }
 
-/** With `pip --target`, so that neither the system's Python nor a virtual environment changes. */
+/** Installs with `pip --target`, so that neither the system's Python nor a virtual environment changes. */
 async function install(python: string, folder: string): Promise<void> {
   const pip = await runCommand(python, ['-m', 'pip', '--version'], { timeoutMs: 30_000 });
   if (pip.code !== 0) throw new Error(`Python has no pip. ${HOW_TO_INSTALL}`);
@@ -42,9 +42,9 @@ async function install(python: string, folder: string): Promise<void> {
 }
 
 /**
- * SecantusDB: MongoDB's protocol over WiredTiger, from PyPI, for machines that reach package registries only. One folder of the
- * cache for each Python version and kind of machine.
- * A separate program under GPL-2.0, in beta, for small data: not linked, not shipped, not for production.
+ * Installs SecantusDB, which is MongoDB's protocol over WiredTiger, from PyPI, for machines that reach package registries only. The cache
+ * has one folder for each Python version and platform. SecantusDB is a separate GPL-2.0 program in beta, for small data: not linked, not
+ * shipped, not for production.
  */
 export async function findSecantus(log: Log): Promise<MongoProgram> {
   const { command, version } = await findPython();
@@ -58,8 +58,8 @@ export async function findSecantus(log: Log): Promise<MongoProgram> {
     title: 'SecantusDB',
     command,
     env: { PYTHONPATH: folder },
-    // Without a configuration file it would read those of the user's and the system's folders. Looking for what a TTL index
-    // expires, it reads each whole collection that has one, and serves nobody meanwhile: 2 to 4 s for 100,000 documents.
+    // Without a configuration file it would read those in the user's and the system's folders. A TTL sweep reads each whole collection that
+    // has a TTL index, and blocks all requests meanwhile: 2 to 4 s for 100,000 documents.
     configFile: { name: 'secantusd.toml', text: '[storage]\nttl_sweep_seconds = 3600\n' },
     // With --sync-on-commit nothing acknowledged was lost in kill -9 tests; without it 30 to 40 of 5,000 writes.
     args: ({ port, dataFolder, configPath }) => [

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { foreignEngine, superviseEngine, namedAddress } from '../engine/engine-lifecycle.js';
+import { externalEngine, superviseEngine, namedAddress } from '../engine/engine-lifecycle.js';
 import type { EngineLifecycle, EngineKind } from '../engine/engine-lifecycle.js';
 import { RESPONSE_DEADLINE_MS } from '../engine/wait.js';
 import type { Log } from '../engine/wait.js';
@@ -12,11 +12,11 @@ import { onFreePorts } from '../engine/free-port.js';
 import { findSecantus } from './secantus.js';
 
 interface MongoOptions {
-  /** Folder of the embedded database; made when missing, kept after `stop`. */
+  /** Data folder of the embedded database; created when missing, not removed by `stop`. */
   readonly dataDir: string;
-  /** Preferred port of the embedded database; a free one is taken when it is in use or not given. */
+  /** Preferred port of the embedded database. Default, and when it is in use: a free one. */
   readonly port?: number;
-  /** Receives the choice, and progress of what takes longer than two seconds. Default: nothing is printed. */
+  /** Receives which database is used, and the progress of steps that take longer than two seconds. Default: nothing is logged. */
   readonly log?: Log;
 }
 
@@ -24,15 +24,15 @@ type MongoSettings = MongoOptions & { readonly log: Log };
 
 export interface MongoEngine extends EngineLifecycle {
   readonly kind: EngineKind;
-  /** The connection string for `database`; without an argument the one that names no database. */
+  /** Returns the connection string for `database`; without an argument, the server's. */
   uri(database?: string): string;
 }
 
 const PARTS = /^(mongodb(?:\+srv)?:\/\/)([^/?]+)(?:\/([^?]*))?(?:\?(.*))?$/;
 
 /**
- * `base` with another database. Credentials without `authSource` are still checked in the database that `base` names, or in
- * `admin`.
+ * Returns `base` with another database. Credentials without `authSource` are still checked against the database in `base`, or `admin`.
+ * Throws for any other text than a connection string.
  */
 export function withDatabase(base: string, database: string): string {
   const [, scheme, authority, named, query = ''] = PARTS.exec(base) ?? [];
@@ -49,7 +49,7 @@ function keepAuthSource(options: URLSearchParams, named: string | undefined): vo
   if (!options.has('authSource')) options.set('authSource', decodeURIComponent(named || 'admin'));
 }
 
-/** The server that `address` (a connection string) names. Throws when it does not respond within the deadline. */
+/** Uses the server at `address` (a connection string). Throws when it does not respond within the deadline, default 15 s. */
 export async function useMongoAddress(
   address: string,
   deadlineMs = RESPONSE_DEADLINE_MS,
@@ -62,13 +62,13 @@ export async function useMongoAddress(
     );
   }
   return {
-    ...foreignEngine('MONGODB_URI'),
+    ...externalEngine('MONGODB_URI'),
     kind: 'address',
     uri: (database) => (database === undefined ? address : withDatabase(address, database)),
   };
 }
 
-/** A MongoDB-compatible database as a child process, reachable at 127.0.0.1 only. */
+/** Starts a MongoDB-compatible database as a child process, reachable at 127.0.0.1 only. */
 export async function startEmbeddedMongo(
   settings: MongoSettings,
 ): Promise<MongoEngine & { readonly title: string }> {
@@ -89,7 +89,7 @@ export async function startEmbeddedMongo(
   });
 }
 
-/** `mongod` where there is one, else SecantusDB; a data folder stays with what wrote it. */
+/** Chooses `mongod` if it is installed, else SecantusDB. A data folder that SecantusDB wrote stays with it. */
 async function chooseProgram({ dataDir, log }: MongoSettings): Promise<MongoProgram> {
   const writtenBySecantus = existsSync(join(dataDir, 'secantus')) && !existsSync(join(dataDir, 'mongod'));
   if (!writtenBySecantus) {
@@ -107,7 +107,7 @@ async function chooseProgram({ dataDir, log }: MongoSettings): Promise<MongoProg
   }
 }
 
-/** The `mongod` of the PATH. */
+/** Returns the `mongod` on the PATH; undefined when there is none. */
 async function findMongod(): Promise<MongoProgram | undefined> {
   const { code } = await runCommand('mongod', ['--version'], { timeoutMs: 10_000 });
   if (code !== 0) return undefined;
@@ -125,8 +125,8 @@ async function findMongod(): Promise<MongoProgram | undefined> {
 }
 
 /**
- * Makes a MongoDB available: the one named by MONGODB_URI, otherwise `mongod` or SecantusDB as a child process. Says which
- * through `log`. Throws an error that names the ways out.
+ * Uses the server that MONGODB_URI names, otherwise starts `mongod` or SecantusDB as a child process. Logs which one. Errors say how to fix
+ * their cause.
  */
 export async function startMongo(options: MongoOptions): Promise<MongoEngine> {
   const log = options.log ?? (() => undefined);

@@ -5,21 +5,24 @@ import { keepServiceRunning } from './keep-running.js';
 import type { KeepOptions, KeptService } from './keep-running.js';
 import type { ServicePlan } from './service-environments.js';
 
-/** One more process of a service. */
-export interface MoreOptions {
+/** A further process of a service. */
+export interface ReplicaOptions {
   /** A unique name such as `delivery-worker-2`; it can be used again after a stop. */
   readonly name: string;
-  /** The service whose program and settings it takes. */
+  /** The planned service whose program and settings are used. */
   readonly like: string;
-  /** Settings that replace those. */
+  /** Settings that replace the planned ones; default none. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** `KAFKA_CLIENT_ID` of a process: two stacks on one Kafka, here or elsewhere, never replace each other's members. */
+/**
+ * `KAFKA_CLIENT_ID` of a process, unique by host and data directory. A starting process removes the group members with its own client id,
+ * so no two stacks may share one.
+ */
 export const clientIdOf = (name: string, dataDir: string): string =>
   `${name}@${hostname()}:${resolve(dataDir)}`;
 
-/** The services of a stack, by name. */
+/** Creates the fleet of a stack, which starts and stops its services by name. */
 export function createFleet(plans: readonly ServicePlan[], dataDir: string, keep: KeepOptions) {
   const running: KeptService[] = [];
   const planOf = (name: string): ServicePlan => {
@@ -46,12 +49,12 @@ export function createFleet(plans: readonly ServicePlan[], dataDir: string, keep
     services: running as readonly KeptService[],
     /** Starts a service of the plan with its planned settings; resolves when it is ready. */
     start: async (name: string) => run(planOf(name), name),
-    /** Starts one more process like a service of the plan, on a free admin port. */
-    startMore: async ({ name, like, env = {} }: MoreOptions) => {
+    /** Starts a further process of a planned service, on a free admin port; resolves when it is ready. */
+    startReplica: async ({ name, like, env = {} }: ReplicaOptions) => {
       const plan = planOf(like);
       return run({ ...plan, adminPort: await freePort(), env: { ...plan.env, ...env } }, name);
     },
-    /** SIGTERM to one service, which is not started again. Does nothing when it does not run. */
+    /** Stops one service by SIGTERM; it is not restarted. Does nothing when it does not run. */
     stop,
     stopAll: async () => {
       await Promise.all(running.map((service) => service.stop()));

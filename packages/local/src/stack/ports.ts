@@ -1,9 +1,9 @@
 import { freePort } from '../engine/free-port.js';
 import { namedAddress } from '../engine/engine-lifecycle.js';
 
-/** The documented ports of `npm start`; another one is taken when one of these is in use. */
+/** The documented ports of `npm start`. A port in use is replaced by a free one. */
 export const PREFERRED_PORTS = {
-  // First, because it is one of those that are taken instead of others.
+  // First, because it lies in the range of random free ports, one of which another service could otherwise get.
   mongodb: 27017,
   configApi: 8081,
   ingest: 8082,
@@ -19,7 +19,7 @@ export const PREFERRED_PORTS = {
 type PortName = keyof typeof PREFERRED_PORTS;
 export type Ports = Readonly<Record<PortName, number>>;
 
-/** The preferred port where it is free, else any free one, which is logged. */
+/** Returns the preferred port if it is free, else any free one, and logs the change. */
 export async function choosePort(
   service: string,
   preferred: number | undefined,
@@ -36,7 +36,7 @@ const isStarted = (name: string): boolean =>
   !(name === 'kafka' && namedAddress('KAFKA_BROKERS')) &&
   !(name === 'mongodb' && namedAddress('MONGODB_URI'));
 
-/** Takes the preferred ports where they are free (`fixed`), or any free ones. */
+/** Chooses a port for each service. `fixed`: the preferred one if it is free; otherwise any free one. */
 export async function choosePorts(fixed: boolean, log: (line: string) => void): Promise<Ports> {
   const chosen: Record<string, number> = {};
   for (const [name, preferred] of Object.entries(PREFERRED_PORTS)) {

@@ -4,10 +4,7 @@ import type { MongoEngine } from '../mongo/start-mongo.js';
 import type { Issuer } from '../issuer/start-issuer.js';
 import type { Ports } from './ports.js';
 
-/**
- * Connections of the services to the engines that lead through a proxy, which a test can cut. The test itself connects to
- * the engines directly.
- */
+/** Proxies between the services and the engines, which a test can cut. The test itself connects to the engines directly. */
 export interface Detours {
   /** By service; a service that is not named connects to the broker directly. */
   readonly kafka: Readonly<Record<string, Detour>>;
@@ -24,7 +21,7 @@ interface EnvironmentParts {
   readonly audience: string;
   readonly keyring: string;
   readonly caFile: string;
-  /** Further settings for each service; they replace the ones made here. */
+  /** Settings for each service that replace the ones planned here. */
   readonly overrides: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
@@ -34,25 +31,25 @@ export interface ServicePlan {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** `host:port` of each broker, as this service is to find it. */
+/** Returns `KAFKA_BROKERS` of this service: its proxy, or all brokers. */
 function brokersOf(service: string, { kafka, detours }: EnvironmentParts): string {
   const detour = detours?.kafka[service];
   return detour ? `127.0.0.1:${detour.advertisedPort}` : kafka.brokers.join(',');
 }
 
-/** The connection string with which the services find this database. */
+/** Returns `MONGODB_URI` of the services that use this database. */
 function mongoUriOf(database: string, { mongo, detours }: EnvironmentParts): string {
   const uri = new URL(mongo.uri(database));
   if (detours) uri.port = String(detours.mongodb(Number(uri.port)));
   return uri.href;
 }
 
-/** What each service of a one-machine stack is started with. */
+/** Plans the services of a one-machine stack: name, admin port and settings of each. */
 export function planServices(parts: EnvironmentParts): readonly ServicePlan[] {
   const { ports, issuer } = parts;
   const api = {
     HOST: '127.0.0.1',
-    // No proxy looks here.
+    // No load balancer polls this service, so none has to notice its stop.
     SHUTDOWN_DELAY_MS: '0',
     TOKEN_ISSUER: issuer.issuer,
     TOKEN_JWKS_URI: issuer.jwksUri,

@@ -16,14 +16,14 @@ function errorOf(line: string): string | undefined {
     if (level !== 'error') return undefined;
     return [message, error].filter((part) => typeof part === 'string').join(': ');
   } catch {
-    // No JSON: Node prints such lines when a process ends by a fault.
+    // Not JSON: Node prints such lines when a process crashes.
     return undefined;
   }
 }
 
 /**
- * Why a service ended: the last errors in its log, or its last line, at most 500 characters. Reads from byte `from` on, because
- * earlier processes wrote to the same file.
+ * Returns why a service ended: the last three errors in its log, else its last line; at most 500 characters. Reads from byte `from`,
+ * because earlier processes wrote to the same file.
  */
 export function lastWords(logFile: string, from: number): string {
   const log = readFileSync(logFile).subarray(from).toString();
@@ -36,7 +36,7 @@ export function lastWords(logFile: string, from: number): string {
 }
 
 const SERVICES = join(import.meta.dirname, '..', '..', '..', '..', '..', 'services');
-/** The entry point of the images: it has the bounds of V8 and of the allocator. */
+/** The entry point of the images, which sets the memory limits of V8 and of the allocator. */
 const RUN_NODE = join(SERVICES, '..', 'deploy', 'docker', 'run-node');
 const READY_TIMEOUT_MS = 90_000;
 const STOP_TIMEOUT_MS = 60_000;
@@ -47,7 +47,7 @@ export interface ServiceOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Everything the service prints is appended here. */
   readonly logFile: string;
-  /** Ends the wait for a service that is no longer needed. */
+  /** Aborts when the service is no longer needed, and so ends the wait. */
   readonly abandoned?: AbortSignal;
 }
 
@@ -63,7 +63,7 @@ async function isReady(adminPort: number): Promise<boolean> {
   }
 }
 
-/** Resolves when the service is ready, has ended or is abandoned, and rejects unless it is ready. */
+/** Resolves when the service is ready. Rejects when it has ended, is abandoned, or is not ready within 90 s. */
 async function untilReady(
   { name, adminPort, logFile, abandoned }: ServiceOptions,
   logStart: number,
@@ -92,7 +92,7 @@ function forkService(entry: string, { env, adminPort, logFile }: ServiceOptions)
     },
     execPath: RUN_NODE,
     execArgv: [],
-    // A session of its own: Ctrl-C reaches the owner alone, which stops its services in order. The service ends when the owner ends.
+    // A session of its own: Ctrl-C reaches only the parent, which stops its services in order. The service ends when the parent ends.
     detached: true,
     stdio: ['ignore', log, log, 'ipc'],
   });
@@ -100,7 +100,7 @@ function forkService(entry: string, { env, adminPort, logFile }: ServiceOptions)
   return child;
 }
 
-/** Starts a service as a process and waits until it is ready. Throws with its log's name when it ends instead. */
+/** Starts a service as a process and waits until it is ready. Throws with the path of its log when it ends before. */
 export async function startServiceProcess(options: ServiceOptions) {
   const entry = join(SERVICES, options.name, 'dist', 'src', 'main.js');
   if (!existsSync(entry)) throw new Error(`${options.name} is not built: run npm run build`);

@@ -13,7 +13,7 @@ function ownerOf(file: string): number | undefined {
   }
 }
 
-/** Throws when a stack wrote records of another format here; stamps a folder that no stack has used. */
+/** Throws when the folder has records of another format. Writes the current format into a new folder. */
 function checkFormat(dataDir: string): void {
   const file = join(dataDir, 'format');
   if (!existsSync(join(dataDir, 'secrets.json'))) writeFileSync(file, RECORD_FORMAT);
@@ -21,7 +21,10 @@ function checkFormat(dataDir: string): void {
     throw new Error(`${dataDir} was written by another version of this project: delete it`);
 }
 
-/** Claims a data folder for this process. Throws when another process holds it or another version wrote it. Returns its release. */
+/**
+ * Claims a data folder for this process. Throws when another process uses it or another version wrote it. Returns a function that releases
+ * it.
+ */
 export function claimDataDir(dataDir: string): () => void {
   const file = join(dataDir, 'pid');
   const owner = ownerOf(file);
@@ -33,7 +36,7 @@ export function claimDataDir(dataDir: string): () => void {
   return () => rmSync(file, { force: true });
 }
 
-/** Addresses, clients and processes of a running stack: what another program needs to work beside it. */
+/** Addresses, clients and processes of a running stack, for programs that use it. */
 export interface StackDescription {
   readonly configApi: string;
   readonly ingest: string;
@@ -54,14 +57,14 @@ export interface StackDescription {
 
 const fileIn = (dataDir: string): string => join(dataDir, 'stack.json');
 
-/** Writes `stack.json` whole or not at all, readable by its owner only: it holds client secrets. */
+/** Writes `stack.json` atomically, readable by its owner only, because it holds client secrets. */
 export function writeStackFile(dataDir: string, description: StackDescription): void {
   const file = fileIn(dataDir);
   writeFileSync(`${file}.new`, `${JSON.stringify(description, null, 2)}\n`, { mode: 0o600 });
   renameSync(`${file}.new`, file);
 }
 
-/** Called at an orderly stop. */
+/** Removes `stack.json`, if there is one. */
 export function removeStackFile(dataDir: string): void {
   rmSync(fileIn(dataDir), { force: true });
 }

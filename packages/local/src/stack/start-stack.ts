@@ -21,9 +21,9 @@ import { claimDataDir, removeStackFile, writeStackFile } from './stack-file.js';
 import type { StackDescription } from './stack-file.js';
 
 export interface StackOptions {
-  /** Everything the stack keeps; it survives a restart. */
+  /** Folder for all data of the stack, which a restart uses again. */
   readonly dataDir: string;
-  /** Take the documented ports where they are free; otherwise any free ones. */
+  /** Whether to use the documented ports where they are free; otherwise any free ones. */
   readonly fixedPorts: boolean;
   /** Tenants that get a client besides the two that always exist. */
   readonly tenants?: readonly string[];
@@ -31,7 +31,7 @@ export interface StackOptions {
   readonly without?: readonly string[];
   /** Further settings for each service, by its name. */
   readonly overrides?: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** `host:port` of a Kafka that runs already and goes on running after the stack; default: the stack starts one. */
+  /** `host:port` of each broker of a running Kafka, which the stack does not stop; default: the stack starts one. */
   readonly kafkaBrokers?: readonly string[];
   /** Proxies between services and engines; default none. Embedded engines only. */
   readonly detours?: Detours;
@@ -58,16 +58,16 @@ async function openEngines(
   closers: Closer[],
 ) {
   const { dataDir, log } = options;
-  const closedLater = async <T extends { stop: () => Promise<void> }>(starting: Promise<T>): Promise<T> => {
+  const stoppedAtEnd = async <T extends { stop: () => Promise<void> }>(starting: Promise<T>): Promise<T> => {
     const engine = await starting;
     closers.push(() => engine.stop());
     return engine;
   };
   const keysFile = join(dataDir, 'issuer-keys.json');
   const [kafka, mongo, issuer, authority] = await allOrFirstFault([
-    closedLater(openKafka(options, ports.kafka)),
-    closedLater(startMongo({ dataDir: join(dataDir, 'mongodb'), port: ports.mongodb, log })),
-    closedLater(startIssuer({ port: ports.issuer, audience: AUDIENCE, clients, keysFile, log })),
+    stoppedAtEnd(openKafka(options, ports.kafka)),
+    stoppedAtEnd(startMongo({ dataDir: join(dataDir, 'mongodb'), port: ports.mongodb, log })),
+    stoppedAtEnd(startIssuer({ port: ports.issuer, audience: AUDIENCE, clients, keysFile, log })),
     openCertificateAuthority(join(dataDir, 'certificates')),
   ]);
   return { kafka, mongo, issuer, authority, certificate: await authority.issue(['localhost']) };
@@ -110,7 +110,7 @@ function prepareDataDir(dataDir: string, closers: Closer[]): void {
   const release = claimDataDir(dataDir);
   closers.push(() => {
     try {
-      // Before the folder is released: the next stack there writes a file of its own.
+      // Removed before the folder is released, because the next stack writes its own file there.
       removeStackFile(dataDir);
     } finally {
       release();
@@ -119,14 +119,14 @@ function prepareDataDir(dataDir: string, closers: Closer[]): void {
   });
 }
 
-/** Throws when a worker of another stack reads this Kafka. Two stacks would share groups, and could not open each other's secrets. */
+/** Throws when a worker of another stack reads this Kafka. Two stacks would share groups, and could not decrypt each other's secrets. */
 async function refuseShared({ kind, brokers }: KafkaEngine, dataDir: string): Promise<void> {
   if (kind === 'embedded') return;
   const members = await membersOf(brokers, 'delivery-worker.events');
   const other = members.find((clientId) => !clientId.endsWith(clientIdOf('', dataDir)));
   if (other === undefined) return;
   throw new Error(
-    `the worker ${other} reads this Kafka (KAFKA_BROKERS): stop its stack, or take another Kafka`,
+    `the worker ${other} reads this Kafka (KAFKA_BROKERS): stop its stack, or use another Kafka`,
   );
 }
 
@@ -168,8 +168,8 @@ async function open(options: StackOptions, closers: Closer[]) {
     /** Issues certificates that deliveries trust. */
     authority: engines.authority,
     kafka: engines.kafka,
-    /** Stops and starts single services, and adds workers. */
-    fleet: fleet as Pick<Fleet, 'start' | 'startMore' | 'stop'>,
+    /** Stops and starts single services, and starts further processes of them. */
+    fleet: fleet as Pick<Fleet, 'start' | 'startReplica' | 'stop'>,
     /** Credentials of a tenant's client. */
     clientOf,
     /** Stops everything, last started first. */
@@ -178,7 +178,10 @@ async function open(options: StackOptions, closers: Closer[]) {
 }
 export type Stack = Awaited<ReturnType<typeof open>>;
 
-/** Starts engines, token issuer, certificates and all services on this machine. After a fault nothing is left running. */
+/**
+ * Starts engines, token issuer, certificates and all services on this machine; resolves when all are ready. After a fault nothing is left
+ * running.
+ */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const closers: Closer[] = [];
   try {

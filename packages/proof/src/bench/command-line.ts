@@ -9,7 +9,7 @@ import { query } from './scenarios/query.js';
 import { reference, throughput } from './scenarios/throughput.js';
 import { wholeSystem } from './scenarios/whole-system.js';
 
-/** All scenarios, the most telling first. */
+/** All scenarios, the most important first. */
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   reference,
   throughput,
@@ -21,9 +21,9 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   handlers,
 };
 
-const SIZE = { least: 1, most: 10_000_000 };
+const SIZE = { min: 1, max: 10_000_000 };
 
-/** Reads the arguments; `help` when they request it. Throws with what was expected for a name or number that is none. */
+/** Reads the arguments; returns `help` for `--help`. Throws for an unknown scenario or an invalid number, and says what was expected. */
 export function readUsage(args: readonly string[], scenarios: readonly string[]) {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -40,7 +40,7 @@ export function readUsage(args: readonly string[], scenarios: readonly string[])
   const unknown = positionals.filter((name) => !scenarios.includes(name));
   if (unknown.length > 0)
     throw new Error(`unknown scenario ${unknown.join(', ')}; there are: ${scenarios.join(', ')}`);
-  /** What was given for all scenarios named. */
+  /** The given sizes, which apply to all named scenarios. */
   const sizes: Partial<Sizes> = Object.fromEntries(
     Object.entries(given).map(([name, text]) => [name, readNumber(name, text, SIZE)]),
   );

@@ -9,8 +9,8 @@ import type { Totals } from '@webhooks/testkit/account';
 export const monotonicMicros = (): number => Number(process.hrtime.bigint()) / 1_000;
 
 /**
- * Percentiles of some times, in their unit. Nearest rank: the smallest value that at least this share of all values does not
- * exceed. NaN when there are none.
+ * Percentiles of times, in the same unit. Nearest rank: the smallest value that at least this share of all values does not exceed. NaN when
+ * there are no times.
  */
 export function percentilesOf(micros: Iterable<number>) {
   const sorted = Float64Array.from(micros).sort();
@@ -19,7 +19,17 @@ export function percentilesOf(micros: Iterable<number>) {
 }
 export type Percentiles = ReturnType<typeof percentilesOf>;
 
+/** Process ids by name. */
 export type Pids = Readonly<Record<string, number>>;
+
+/** The usage of one process. */
+export interface ProcessUsage {
+  readonly name: string;
+  /** User and system time, in microseconds. */
+  readonly cpuMicros: number;
+  /** Its highest resident memory since it was started, in MiB. */
+  readonly peakMib: number;
+}
 
 /** The kernel's unit of CPU time, `getconf CLK_TCK`: 100 a second on every Linux in use. */
 const TICK_MICROS = 10_000;
@@ -45,36 +55,30 @@ function machineMicros(): { readonly busy: number; readonly all: number } {
 }
 
 /**
- * Begins to account for some processes and the machine around them. The call that comes back ends it; a process that is
- * new in its pids began at nothing. Reads /proc: Linux only, and throws when a process has ended.
+ * Begins to measure processes and the machine around them. The returned function ends the measurement. For a process that is only in
+ * `endPids`, all its CPU time counts. Reads /proc: Linux only. Throws when a process has ended.
  */
 export function beginUsage(pids: Pids) {
   const before = new Map(Object.values(pids).map((pid) => [pid, cpuMicrosOf(pid)]));
   const machineBefore = machineMicros();
   return (endPids: Pids) => {
-    const processes = Object.entries(endPids).map(([name, pid]) => ({
-      name,
-      /** User and system time, in microseconds. */
-      cpuMicros: cpuMicrosOf(pid) - (before.get(pid) ?? 0),
-      /** Its highest resident memory since it was started. */
-      peakMib: peakMibOf(pid),
-    }));
+    const processes = Object.entries(endPids).map(([name, pid]): ProcessUsage => {
+      const cpuMicros = cpuMicrosOf(pid) - (before.get(pid) ?? 0);
+      return { name, cpuMicros, peakMib: peakMibOf(pid) };
+    });
     const machine = machineMicros();
     const others = machine.busy - machineBefore.busy - cpuOf(processes);
     const share = (100 * others) / Math.max(1, machine.all - machineBefore.all);
     return {
       processes,
-      /** Share of the machine's CPU that anyone else took meanwhile, in percent. */
+      /** Share of the machine's CPU time that other processes used meanwhile, in percent. */
       othersPercent: Math.max(0, share),
     };
   };
 }
-/** What one process used. */
-export type ProcessUsage = ReturnType<ReturnType<typeof beginUsage>>['processes'][number];
-
 /** CPU of some of the processes together, in microseconds. */
 export function cpuOf(
-  processes: readonly { readonly name: string; readonly cpuMicros: number }[],
+  processes: readonly Pick<ProcessUsage, 'name' | 'cpuMicros'>[],
   isWanted: (name: string) => boolean = () => true,
 ): number {
   return processes.reduce((sum, { name, cpuMicros }) => sum + (isWanted(name) ? cpuMicros : 0), 0);
@@ -85,7 +89,7 @@ export class VoidRun extends Error {
   override readonly name = 'VoidRun';
 }
 
-/** Why a run has no figures; undefined when its delivery account balances. `waiting`: pairs that were found waiting in Kafka. */
+/** Returns why a run has no figures; undefined when its delivery account balances. `waiting`: number of pairs that wait in Kafka. */
 export function voidReason({ accepted, delivered, strangers }: Totals, waiting = 0): string | undefined {
   if (accepted === 0) return 'nothing was accepted';
   if (strangers > 0) return `${strangers} arrivals were owed to nobody`;

@@ -3,7 +3,7 @@ import { cpuOf } from './measure.js';
 import type { ProcessUsage, Percentiles } from './measure.js';
 import type { RunResult } from './world/run.js';
 
-/** What a figure is compared with. */
+/** The limit that a figure has to meet. */
 export interface Bar {
   readonly kind: 'at most' | 'at least';
   readonly value: number;
@@ -15,12 +15,12 @@ export const figure = (name: string, value: number, unit: string, bar?: Bar) =>
   ({ name, value, unit, bar }) as const;
 export type Figure = ReturnType<typeof figure>;
 
-/** What a measurement has shown. */
-export interface Shown {
+/** The result of a measurement. */
+export interface Measurement {
   /** The delivery account in one line. */
   readonly account: string;
   readonly figures: readonly Figure[];
-  /** By process, for each of so many (deliveries, attempts). */
+  /** Usage by process, shown for each of `count` deliveries or attempts. */
   readonly usage?: {
     readonly count: number;
     readonly each: string;
@@ -33,11 +33,11 @@ interface RunName {
   readonly scenario: string;
   readonly run: string;
 }
-export type RunReport = RunName & Shown;
+export type RunReport = RunName & Measurement;
 /** A void run has a reason and no figure. */
 export type VoidReport = RunName & { readonly why: string };
 
-/** `met` or `missed`; empty where there is no bar. A value that is no number misses. */
+/** `met` or `missed`; empty where there is no bar. NaN misses. */
 export function verdictOf({ value, bar }: Pick<Figure, 'value' | 'bar'>): 'met' | 'missed' | '' {
   if (!bar) return '';
   return (bar.kind === 'at most' ? value <= bar.value : value >= bar.value) ? 'met' : 'missed';
@@ -108,7 +108,7 @@ export function formatSummary(
   ];
 }
 
-/** Of a worker, in every scenario. */
+/** Limit for the memory of a worker in every scenario, in MiB. */
 const WORKER_MIB = 300;
 
 /** The generator plays the payment system and the receiver the integrators: neither is part of the system. */
@@ -119,13 +119,13 @@ const sum = <T>(all: readonly T[], pick: (one: T) => number): number =>
   all.reduce((total, one) => total + pick(one), 0);
 const deliveredIn = (runs: readonly RunResult[]): number => sum(runs, ({ totals }) => totals.delivered);
 
-/** CPU of these processes for each delivery, in microseconds. */
+/** CPU time of these processes for each delivery, in microseconds. */
 const cpuEach = (isWanted: (name: string) => boolean) => (runs: readonly RunResult[]) =>
   sum(runs, ({ usage }) => cpuOf(usage.processes, isWanted)) / deliveredIn(runs);
 export const workerCpu = cpuEach(isWorker);
 export const systemCpu = cpuEach(isSystem);
 
-/** Of runs one after the other, from the first event sent until the last delivery. */
+/** Deliveries a second, each run counted from its first event sent to its last delivery. */
 export const deliveriesPerSecond = (runs: readonly RunResult[]): number =>
   deliveredIn(runs) / sum(runs, ({ seconds }) => seconds);
 
@@ -135,17 +135,17 @@ export const percentileFigures = (what: string, { p50, p99, p999, max }: Percent
     figure(`${what}, ${name}`, micros / 1_000, 'ms'),
   );
 
-/** How far the other figures can be trusted. */
+/** CPU share of other processes. A high share makes the other figures unreliable. */
 export const othersFigure = (percent: number): Figure =>
-  figure('of the machine taken by others meanwhile', percent, '%');
+  figure('CPU of the machine used by other processes', percent, '%');
 
-/** Runs of one load as one: the delivery account in one line, the worker's memory, and what each process used for each delivery. */
-export function showRuns(runs: readonly RunResult[], figures: readonly Figure[]): Shown {
+/** Combines the runs of one load: the delivery account in one line, the worker's memory, and each process's usage for each delivery. */
+export function showRuns(runs: readonly RunResult[], figures: readonly Figure[]): Measurement {
   const byName = Map.groupBy(
     runs.flatMap(({ usage }) => usage.processes),
     ({ name }) => name,
   );
-  // Of runs of the same processes CPU is added up, and the highest peak counts.
+  // Over all runs of a process, CPU time is summed and the highest memory peak wins.
   const processes = [...byName].map(([name, own]) => ({
     name,
     cpuMicros: cpuOf(own),

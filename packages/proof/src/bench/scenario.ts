@@ -1,25 +1,25 @@
 import { rmSync } from 'node:fs';
 import { formatRun } from './report.js';
-import type { Shown, RunReport, VoidReport } from './report.js';
+import type { Measurement, RunReport, VoidReport } from './report.js';
 import { openWorld } from './world/world.js';
 import type { World, WorldOptions } from './world/world.js';
 import { VoidRun } from './measure.js';
 
-/** How much a scenario does. Each says itself what it counts and for how long. */
+/** The size of a scenario. Its title says what `count` and `seconds` mean. */
 export interface Sizes {
   readonly count: number;
   readonly seconds: number;
-  /** Of a fan-out that comes at once; `attacks` alone has one. */
+  /** Size of a burst with a large fan-out; only `attacks` has one. */
   readonly fanOut?: { readonly webhooks: number; readonly events: number };
 }
 
-/** What a scenario measures with. */
+/** What the runner provides to a scenario. */
 export interface ScenarioContext {
   readonly sizes: Sizes;
   /** Opens a world that is closed when the next one is opened, or the scenario has ended. */
   readonly openWorld: (options: Omit<WorldOptions, 'dataDir'>) => Promise<World>;
-  /** Does one measurement and prints what it has shown. One that throws `VoidRun` is reported as void; others go on. */
-  readonly run: (name: string, work: () => Promise<Shown>) => Promise<void>;
+  /** Runs one measurement and prints its result. One that throws `VoidRun` is reported as void, and the scenario continues. */
+  readonly run: (name: string, work: () => Promise<Measurement>) => Promise<void>;
 }
 
 export interface Scenario {
@@ -35,14 +35,12 @@ interface ScenarioOptions {
   readonly name: string;
   readonly scenario: Scenario;
   readonly sizes: Sizes;
-  /** Folder for the data of its worlds, one after the other; it is removed with each. */
+  /** Data folder of the scenario's worlds; removed after each of them. */
   readonly dataDir: string;
   readonly print: (line: string) => void;
 }
 
-/**
- * Runs one scenario on worlds of its own, which it closes. Returns what it has shown, and which of its runs are void.
- */
+/** Runs one scenario on its own worlds, and closes them. Returns the reports of its runs, and the void ones. */
 export async function runScenario(options: ScenarioOptions) {
   const { name, scenario, sizes, dataDir, print } = options;
   const reports: RunReport[] = [];
@@ -76,8 +74,8 @@ export async function runScenario(options: ScenarioOptions) {
       },
     });
   } catch (error) {
-    // Not the delivery account but something else went wrong; the other scenarios can still be measured.
-    noteVoid('all of it', error);
+    // A fault other than an unbalanced delivery account. The other scenarios can still be measured.
+    noteVoid('the rest of its runs', error);
   } finally {
     await closeWorld();
   }

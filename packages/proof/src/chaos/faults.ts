@@ -9,21 +9,21 @@ import { planConfigurations } from './world/configurations.js';
 import type { ReceiverName } from './world/configurations.js';
 import { PROCESSES, runningId, signalProcess, untilBack, whatRuns } from './world/processes.js';
 import { LINKS } from './world/world.js';
-import type { Manners } from './world/world.js';
+import type { ReceiverBehaviour } from './world/world.js';
 import type { LinkState } from './world/tcp-proxy.js';
 
-/** Other faults may hit Kafka meanwhile: then it is tried again. */
-const AGAIN = { timeoutMs: STALLED_MS, message: 'Kafka and config-api do their part' };
+/** Other faults may hit Kafka meanwhile, so the work is retried. */
+const RETRIES = { timeoutMs: STALLED_MS, message: 'Kafka and config-api have recovered' };
 
 /**
- * Gives one event, which a webhook waits for and no journal has, to a topic in a transaction that stays open. Whoever reads it
- * all the same delivers what was never sent, or rejects it. Returns how to abort it.
+ * Produces one event to a topic in a transaction that stays open. A webhook waits for the event, but no journal has it: a reader of
+ * uncommitted records delivers or rejects it. Returns a function that aborts the transaction.
  */
 export async function holdTransaction(brokers: readonly string[], topic: string): Promise<End> {
   const kafka = createKafkaClient(brokers, 'chaos-stranger');
   const transactionalId = randomName('stranger');
-  /** Whoever takes the id up aborts what was left open under it (KIP-98). */
-  const takeUp = async (work: (transaction: Transaction) => Promise<unknown>): Promise<void> => {
+  /** Runs `work` in a transaction. A producer that connects with this id aborts the id's open transaction (KIP-98). */
+  const withTransaction = async (work: (transaction: Transaction) => Promise<unknown>): Promise<void> => {
     const producer = kafka.producer({ transactionalId, idempotent: true });
     try {
       await producer.connect();
@@ -34,11 +34,11 @@ export async function holdTransaction(brokers: readonly string[], topic: string)
   };
   const value = encodeEvent(buildEvent({ tenantId: 'acme', eventType: 'PIX_DYNAMIC_PAID' }));
   const messages = [{ key: transactionalId, value }];
-  await eventually(() => takeUp((transaction) => transaction.send({ topic, messages })), AGAIN);
-  return () => eventually(() => takeUp(() => Promise.resolve()), AGAIN);
+  await eventually(() => withTransaction((transaction) => transaction.send({ topic, messages })), RETRIES);
+  return () => eventually(() => withTransaction(() => Promise.resolve()), RETRIES);
 }
 
-/** Deletes the topic of webhooks. Returns how to make it anew, empty; that resolves when each webhook is on it again. */
+/** Deletes the topic of webhooks. Returns a function that recreates it empty, and resolves when each webhook is on it again. */
 async function deleteConfigurations(brokers: readonly string[], topic: string): Promise<End> {
   const topics = TOPIC_TABLE.filter(({ name }) => name === topic).map(({ partitions, configs }) => ({
     ...{ topic, numPartitions: partitions },
@@ -54,11 +54,11 @@ async function deleteConfigurations(brokers: readonly string[], topic: string): 
   const clear = async (admin: Admin): Promise<void> => {
     if ((await admin.listTopics()).includes(topic)) await admin.deleteTopics({ topics: [topic] });
   };
-  await eventually(() => withAdmin(brokers, clear), AGAIN);
-  return () => eventually(fill, AGAIN);
+  await eventually(() => withAdmin(brokers, clear), RETRIES);
+  return () => eventually(fill, RETRIES);
 }
 
-/** A signal that ends a process; the stack starts it again. */
+/** Ends a process by a signal; the stack restarts it. */
 const endProcess = (about: Pick<Fault, 'name' | 'weight'>, signal: 'SIGKILL' | 'SIGTERM'): Fault => ({
   ...about,
   track: 'system',
@@ -71,7 +71,7 @@ const endProcess = (about: Pick<Fault, 'name' | 'weight'>, signal: 'SIGKILL' | '
   },
 });
 
-/** SIGKILL to all that runs at once, as when the power fails. */
+/** Sends SIGKILL to all processes at once, as a power failure does. */
 const killEverything: Fault = {
   name: 'kill-everything',
   track: 'system',
@@ -86,7 +86,7 @@ const killEverything: Fault = {
   },
 };
 
-/** SIGSTOP and, later, SIGCONT: a machine that was paused comes back and believes that nothing has happened. */
+/** Sends SIGSTOP and later SIGCONT: a paused machine that resumes and believes that no time has passed. */
 const freeze: Fault = {
   name: 'freeze',
   track: 'system',
@@ -104,7 +104,10 @@ const freeze: Fault = {
 
 const THIRD_WORKER = 'delivery-worker-3';
 
-/** One more worker comes and goes: partitions of all three groups change hands twice. One that finds no broker has joined nothing. */
+/**
+ * Starts a third worker and stops it, so the partitions of all three groups are reassigned twice. A worker that finds no broker joins no
+ * group.
+ */
 const rebalance: Fault = {
   name: 'rebalance',
   track: 'system',
@@ -112,11 +115,11 @@ const rebalance: Fault = {
   targets: [THIRD_WORKER],
   lasts: [3_000, 20_000],
   begin: (_target, { stack }) => {
-    const coming = stack.fleet
-      .startMore({ name: THIRD_WORKER, like: 'delivery-worker' })
+    const starting = stack.fleet
+      .startReplica({ name: THIRD_WORKER, like: 'delivery-worker' })
       .catch(() => undefined);
     return async () => {
-      await coming;
+      await starting;
       await stack.fleet.stop(THIRD_WORKER);
     };
   },
@@ -124,8 +127,8 @@ const rebalance: Fault = {
 
 const BROKER = 'kafka';
 
-/** A fault of the network between services and engines, on one link or on all that lead to the broker. */
-const spoilLinks = (name: string, state: LinkState): Fault => ({
+/** A fault of the network between services and engines: on one link, or on all links to the broker. */
+const breakLinks = (name: string, state: LinkState): Fault => ({
   name,
   track: 'system',
   weight: 2,
@@ -143,8 +146,8 @@ const spoilLinks = (name: string, state: LinkState): Fault => ({
 
 const FLAKY: readonly [ReceiverName, ...ReceiverName[]] = ['flaky-1', 'flaky-2'];
 
-/** A receiver has these manners for a while. */
-const misbehave = (name: string, manners: Manners): Fault => ({
+/** A receiver behaves in this way for a while. */
+const misbehave = (name: string, behaviour: ReceiverBehaviour): Fault => ({
   name,
   track: 'receivers',
   weight: 1,
@@ -152,14 +155,14 @@ const misbehave = (name: string, manners: Manners): Fault => ({
   lasts: [2_000, 30_000],
   begin: async (target, { receivers }) => {
     const receiver = receivers[target as ReceiverName];
-    await receiver.become(manners);
+    await receiver.become(behaviour);
     return () => receiver.become({});
   },
 });
 
 const STAGES = ['before-response', 'in-headers', 'in-body'] as const;
 
-/** Everything but a plain 2xx, in turn, and some of those. */
+/** Replies that are sent in turn: a redirect, an endless Retry-After, invalid HTTP, errors, and a 200. */
 const WRONG: readonly (number | Reply)[] = [
   { kind: 'status', status: 302, headers: { location: 'https://localhost/elsewhere' } },
   { kind: 'status', status: 429, headers: { 'retry-after': '99999999' } },
@@ -167,29 +170,29 @@ const WRONG: readonly (number | Reply)[] = [
   ...[404, 500, 503, 200],
 ];
 
-/** A producer that is no part of the system holds a transaction open. One fault for each topic, so that all have their turn. */
+/** A foreign producer holds a transaction open. There is one fault for each topic, so that every topic has its turn. */
 const foreignTransaction = (topic: string): Fault => ({
   name: 'foreign-transaction',
   track: 'topics',
   weight: 1,
   targets: [topic],
-  // Milliseconds: so long that readers stand still, so short that twenty of them and the gaps between fill two minutes.
+  // Milliseconds: long enough to stall readers, and short enough that twenty of them with their gaps fill two minutes.
   lasts: [1_000, 3_000],
   begin: (target, { stack }) => holdTransaction(stack.description().kafkaBrokers, target),
 });
 
-/** Somebody deletes the topic of webhooks and makes it anew, empty; config-api has to fill it, and workers have to keep what they know. */
+/** Deletes the topic of webhooks and recreates it empty. config-api has to fill it, and workers have to retain the webhooks they know. */
 const remakeTopic: Fault = {
   name: 'remake-topic',
   track: 'topics',
   weight: 1,
   targets: [TOPICS.configurations],
-  // Milliseconds: readers look each 700 ms, so some see the deletion and some do not.
+  // Milliseconds: readers poll every 700 ms, so some see the deletion and some do not.
   lasts: [0, 3_000],
   begin: (target, { stack }) => deleteConfigurations(stack.description().kafkaBrokers, target),
 };
 
-/** Every fault there is, by the name that `--faults` takes. */
+/** All faults; `--faults` selects them by name. */
 export const FAULTS: readonly Fault[] = [
   endProcess({ name: 'kill', weight: 8 }, 'SIGKILL'),
   endProcess({ name: 'terminate', weight: 2 }, 'SIGTERM'),
@@ -197,9 +200,9 @@ export const FAULTS: readonly Fault[] = [
   freeze,
   rebalance,
   /** Connections are reset and refused. */
-  spoilLinks('cut-network', 'cut'),
-  /** Connections stay and nothing comes through: who waits for a response has only its own deadline. */
-  spoilLinks('half-open-network', 'half-open'),
+  breakLinks('cut-network', 'cut'),
+  /** Connections stay open and transmit nothing, so a client that waits for a response has only its own deadline. */
+  breakLinks('half-open-network', 'half-open'),
   misbehave('receiver-refuses', { closed: true }),
   misbehave('receiver-breaks-handshakes', { connection: 'reset-in-handshake' }),
   misbehave('receiver-hangs', { reply: { kind: 'hang' } }),

@@ -13,24 +13,21 @@ import { runChaos } from './run-chaos.js';
 import type { ChaosResult } from './run-chaos.js';
 import { WORKER_SETTINGS } from './world/configurations.js';
 
-/** The options with which a run is made again. */
+/** Returns the options that repeat a run. */
 const optionsOf = ({ seed, minutes, faults, eventsPerSecond }: ChaosArguments): string =>
   [
     `--seed ${seed} --minutes ${minutes} --rate ${eventsPerSecond}`,
     ...(faults.length > 0 ? [`--faults ${faults.join(',')}`] : []),
   ].join(' ');
 
-/**
- * Whether a run passed: nothing was found, something was accepted, and each thing was tried that is tried by default. A run with
- * `--faults` does not have to try everything.
- */
+/** Whether a run passed: no finding, at least one accepted event, and nothing untested. A run with `--faults` may leave things untested. */
 function hasPassed({ verdict, untested }: ChaosResult, { faults }: ChaosArguments): boolean {
   const missing = faults.length === 0 ? untested : [];
   for (const what of missing) print(`not tested: ${what}`);
   return verdict.findings.length === 0 && verdict.totals.accepted > 0 && missing.length === 0;
 }
 
-/** One run with one seed, from its plan to what it found. What did not pass is kept. */
+/** Runs one seed, from its plan to its verdict. The data of a run that did not pass is retained. */
 async function runSeed(given: ChaosArguments, stopping: AbortSignal): Promise<SeedRun> {
   const { seed, minutes, eventsPerSecond } = given;
   const faults = FAULTS.filter(({ name }) => given.faults.length === 0 || given.faults.includes(name));
@@ -47,12 +44,12 @@ async function runSeed(given: ChaosArguments, stopping: AbortSignal): Promise<Se
     else print(`everything is kept in ${dataDir}`);
     return { seed, passed, result };
   } catch (error) {
-    print(`seed ${seed} came to no verdict: ${error instanceof Error ? String(error.stack) : String(error)}`);
+    print(`seed ${seed} has no verdict: ${error instanceof Error ? String(error.stack) : String(error)}`);
     return { seed, passed: false };
   }
 }
 
-/** One run after the other, each with the next seed; true when each passed. What all found so far is written after each. */
+/** Runs one seed after the other, and writes all results so far after each. Returns true when each run passed. */
 async function campaign(given: ChaosArguments, stopping: AbortSignal): Promise<boolean> {
   const [resultFile, reportFile] = [join(DATA_DIR, 'chaos.json'), join(DATA_DIR, 'chaos-report.md')];
   const about = { ...describeRun(), settings: { ...given, worker: WORKER_SETTINGS } };
@@ -64,7 +61,7 @@ async function campaign(given: ChaosArguments, stopping: AbortSignal): Promise<b
     writeFileSync(reportFile, formatCampaign(runs, command, JSON.stringify(about.machine)));
   }
   print(`written to ${resultFile} and ${reportFile}`);
-  print(`the same plan again: ${command}`);
+  print(`to run the same plan again: ${command}`);
   return runs.length === given.seeds && runs.every(({ passed }) => passed);
 }
 
@@ -84,8 +81,7 @@ async function main(): Promise<number> {
     return 0;
   }
   const stopping = untilSignal();
-  stopping.onabort = () =>
-    print('· stopping: what is broken is mended, and the delivery account is looked at');
+  stopping.onabort = () => print('· stopping: faults are ended, then the delivery account is checked');
   return (await campaign(given, stopping)) ? 0 : 1;
 }
 

@@ -14,12 +14,12 @@ export const USAGE = `npm run chaos -- [options]
   --rate N          events a second, 1 to 1000; default ${DEFAULT_RATE}
   --help            this text
 
-The exit code is 0 only if the account balances. Without --faults a run must also have done a fault, accepted events
-on each way in, and made each kind of change of a configuration. It is 2 for wrong arguments.
+The exit code is 0 only if the account balances. Without --faults a run must also do at least one fault,
+accept events through each ingress, and make each kind of configuration change. It is 2 for wrong arguments.
 A run that fails is kept in .data/chaos-<process>-<seed>.
 `;
 
-/** Names separated by commas. Throws for one that nothing has. */
+/** Splits names that are separated by commas. Throws for an unknown one. */
 function readNames(text: string | undefined, known: readonly string[]): readonly string[] {
   const names = text?.split(',') ?? [];
   const unknown = names.filter((name) => !known.includes(name));
@@ -28,12 +28,12 @@ function readNames(text: string | undefined, known: readonly string[]): readonly
   return names;
 }
 
-/** Throws with what was expected. `chance` is the seed of a run that names none. */
-export function readArguments(args: readonly string[], faults: readonly string[], chance: number) {
+/** Reads the arguments. Throws for invalid ones, and says what was expected. `randomSeed` is the default of `--seed`. */
+export function readArguments(args: readonly string[], faults: readonly string[], randomSeed: number) {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      seed: { type: 'string', default: String(chance) },
+      seed: { type: 'string', default: String(randomSeed) },
       seeds: { type: 'string', default: '1' },
       minutes: { type: 'string', default: String(DEFAULT_MINUTES) },
       faults: { type: 'string' },
@@ -42,13 +42,13 @@ export function readArguments(args: readonly string[], faults: readonly string[]
     },
   });
   return {
-    seed: readNumber('seed', values.seed, { least: 0, most: MAX_SEED }),
+    seed: readNumber('seed', values.seed, { min: 0, max: MAX_SEED }),
     /** How many runs, each with the next seed. */
-    seeds: readNumber('seeds', values.seeds, { least: 1, most: 1_000 }),
-    minutes: readNumber('minutes', values.minutes, { least: 0.1, most: 1_440, isWhole: false }),
+    seeds: readNumber('seeds', values.seeds, { min: 1, max: 1_000 }),
+    minutes: readNumber('minutes', values.minutes, { min: 0.1, max: 1_440, isWhole: false }),
     /** Names of faults; empty: all. */
     faults: readNames(values.faults, faults),
-    eventsPerSecond: readNumber('rate', values.rate, { least: 1, most: 1_000 }),
+    eventsPerSecond: readNumber('rate', values.rate, { min: 1, max: 1_000 }),
     help: values.help,
   };
 }

@@ -2,20 +2,20 @@ import type { Verdict } from './checker/check.js';
 import type { ChaosResult } from './run-chaos.js';
 import type { DoneStep } from './plan.js';
 
-/** One run of a campaign. Without a result it came to no verdict, because something of the runner itself failed. */
+/** One run of a campaign. A run without a result has no verdict, because the runner itself failed. */
 export interface SeedRun {
   readonly seed: number;
   readonly passed: boolean;
   readonly result?: ChaosResult;
 }
 
-/** SIGKILLs that were sent, by process. */
+/** Lists the number of SIGKILLs by process. */
 const killsOf = (killed: readonly string[]): string =>
   [...Map.groupBy(killed, (name) => name)].map(([name, own]) => `${name} ${own.length}`).join(', ');
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 
-/** Each fault that was planned and reached: how often, and how long at most until what was hit was up again. */
+/** A line for each fault that was reached: how often, and the longest time until its target had recovered. */
 function faultLines(steps: readonly DoneStep[]): readonly string[] {
   const byFault = [...Map.groupBy(steps, ({ fault }) => fault)].sort(([a], [b]) => a.localeCompare(b));
   return byFault.map(([fault, own]) => {
@@ -43,7 +43,7 @@ function findingLines({ findings }: Verdict): readonly string[] {
   return ['', `findings: ${findings.length}`, ...counts, '', ...lines];
 }
 
-/** The closing lines: a table of what was done, what was found, and the delivery account in one line. */
+/** Formats the closing lines: the faults, the findings, and the delivery account in one line. */
 export function formatReport({ steps, verdict, killed }: ChaosResult): readonly string[] {
   const { acceptedEvents, repeats, slowestMs, recoveryMs, ...fates } = verdict.totals;
   return [
@@ -60,7 +60,7 @@ export function formatReport({ steps, verdict, killed }: ChaosResult): readonly 
 
 const row = (cells: readonly unknown[]): string => `| ${cells.join(' | ')} |`;
 
-/** The page of several runs, in Markdown; the command in it makes the same runs again. */
+/** Formats the results of several runs as Markdown, with the command that repeats them. */
 export function formatCampaign(runs: readonly SeedRun[], command: string, machine: string): string {
   const results = runs.flatMap(({ result, ...about }) => (result ? [{ ...result, ...about }] : []));
   const tables = results.map(({ killed, steps, verdict: { totals, findings } }) => ({
@@ -70,7 +70,7 @@ export function formatCampaign(runs: readonly SeedRun[], command: string, machin
     findings: findings.length,
   }));
   const names = Object.keys(tables[0] ?? {}) as (keyof (typeof tables)[number])[];
-  /** Of times the longest counts. */
+  /** The longest of several times wins; counts are added up. */
   const all = names.map((name) => {
     const values = tables.map((table) => table[name]);
     return name.endsWith('Ms') ? Math.max(...values) : values.reduce((sum, value) => sum + value, 0);
@@ -78,7 +78,7 @@ export function formatCampaign(runs: readonly SeedRun[], command: string, machin
   return [
     ...['```sh', command, '```', ''],
     `${runs.filter(({ passed }) => passed).length} of ${runs.length} runs passed, on ${machine}.`,
-    ...runs.filter(({ result }) => !result).map(({ seed }) => `Seed ${seed} came to no verdict.`),
+    ...runs.filter(({ result }) => !result).map(({ seed }) => `Seed ${seed} has no verdict.`),
     ...['', row(['seed', 'passed', ...names]), row(['---', '---', ...names.map(() => '---')])],
     ...results.map(({ seed, passed }, index) => row([seed, passed, ...Object.values(tables[index] ?? {})])),
     row(['all', '', ...all]),

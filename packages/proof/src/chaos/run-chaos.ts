@@ -10,8 +10,8 @@ import { gatherEvidence } from './evidence/gather-evidence.js';
 import { FAULTS } from './faults.js';
 import { makeChanges, isMade } from './generator/changes.js';
 import type { Change } from './generator/changes.js';
-import { INGRESSES, giveIngest, openTopicIngress, generate } from './generator/generator.js';
-import type { Give, Journal } from './generator/generator.js';
+import { INGRESSES, createIngestSender, openTopicIngress, generate } from './generator/generator.js';
+import type { SendEvents, Journal } from './generator/generator.js';
 import { runPlan, waitOrStop } from './plan.js';
 import type { Step, DoneStep } from './plan.js';
 import { openWorld } from './world/world.js';
@@ -20,10 +20,10 @@ import type { World } from './world/world.js';
 export interface ChaosOptions {
   readonly seed: number;
   readonly steps: readonly Step[];
-  /** How long events are made and things are broken, in milliseconds. */
+  /** How long events are sent and faults happen, in milliseconds. */
   readonly durationMs: number;
   readonly eventsPerSecond: number;
-  /** Everything of the run; it is left there. */
+  /** Folder for all data of the run; it is not removed. */
   readonly dataDir: string;
   /** Ends the run early, in order. */
   readonly stopping: AbortSignal;
@@ -35,11 +35,11 @@ export interface ChaosResult {
   readonly steps: readonly DoneStep[];
   /** Every SIGKILL, by the name of the process. */
   readonly killed: readonly string[];
-  /** What makes a balanced delivery account worth nothing, because the run never did it. */
+  /** What the run never did; a balanced delivery account proves nothing about it. */
   readonly untested: readonly string[];
 }
 
-/** Faults, ingresses and changes that came to nothing. */
+/** Returns the faults, ingresses and changes of which none succeeded. */
 export function findUntested({
   steps,
   sent,
@@ -59,11 +59,14 @@ export function findUntested({
   ];
 }
 
-/** Breaks things, makes events and changes configurations at the same time. When the time is over, or a part fails, the others end in order. */
+/**
+ * Runs the faults, sends events and changes configurations at the same time. When the time is over, or a part fails, the other parts end in
+ * order.
+ */
 async function breakUnderLoad(
   world: World,
   journal: Journal,
-  topic: Give,
+  topic: SendEvents,
   options: ChaosOptions,
 ): Promise<Pick<Evidence, 'steps' | 'changes'>> {
   const { seed, eventsPerSecond, durationMs } = options;
@@ -78,7 +81,7 @@ async function breakUnderLoad(
     generate({
       random: createRandom(seed),
       eventsPerSecond,
-      ingresses: { ingest: giveIngest(world.paymentSystem), topic },
+      ingresses: { ingest: createIngestSender(world.paymentSystem), topic },
       journal,
       stopping: over.signal,
     }),
@@ -96,13 +99,13 @@ async function run(world: World, options: ChaosOptions): Promise<ChaosResult> {
   print(`· seed ${seed}: ${options.eventsPerSecond} events a second for ${options.durationMs / 1_000} s`);
   const journal: Journal = new Map();
   const topic = await openTopicIngress(world.stack.description().kafkaBrokers);
-  const done = await breakUnderLoad(world, journal, topic.give, options).finally(topic.close);
+  const done = await breakUnderLoad(world, journal, topic.sendEvents, options).finally(topic.close);
   writeFileSync(join(dataDir, 'journal.json'), JSON.stringify([...journal.values()]));
-  print('· calm: nothing is broken any more, and no more events; waiting for the rest');
-  // Else its breaker would open, now that it gets nothing else, and the last retries would take hours.
+  print('· all faults have ended, and no more events are sent; waiting for the remaining deliveries');
+  // Otherwise its breaker would open, because it gets only refused events now, and the last retries would take hours.
   await world.receivers.stubborn.become({ reply: 200 });
   const evidence = await gatherEvidence(world, { ...done, sent: journal });
-  print('· all evidence is there; comparing');
+  print('· all evidence is read; comparing');
   return {
     verdict: check(evidence),
     steps: done.steps,
@@ -119,7 +122,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     closeAfterFault([() => world.stop()], 'the world', error),
   );
   const findings = [...verdict.findings];
-  // A world that does not stop in order takes no verdict away: it is one more finding.
+  // A world that does not stop in order does not void the verdict. It is one more finding.
   await world.stop().catch((error: unknown) => findings.push({ kind: 'not-stopped', text: String(error) }));
   return { ...result, verdict: { ...verdict, findings } };
 }

@@ -25,7 +25,13 @@ const RESULT: ChaosResult = {
       ...{ acceptedEvents: 10, accepted: 20, delivered: 17, waiting: 1, dead: 1, cancelled: 0 },
       ...{ lost: 1, repeats: 2, slowestMs: 2_600, recoveryMs: 1_234 },
     },
-    findings: [{ kind: 'lost', text: 'evt_1 for /steady is nowhere', timeline: ['given to ingest'] }],
+    findings: [
+      {
+        kind: 'lost',
+        text: 'evt_1 for /steady is neither delivered nor waiting',
+        timeline: ['sent to ingest'],
+      },
+    ],
   },
 };
 
@@ -34,12 +40,12 @@ it('the report names the delivery account in its last line, and each finding wit
   expect(lines.at(-1)).toBe('accepted=20 delivered=17 waiting=1 dead=1 cancelled=0 lost=1');
   expect(lines.at(-2)).toBe('recovery=1.2 s events=10 repeats=2 slowest=2.6 s');
   expect(lines).toContain('kills: 4 (kafka 3, ingest 1)');
-  expect(lines).toContain('lost: evt_1 for /steady is nowhere');
-  expect(lines).toContain('    given to ingest');
+  expect(lines).toContain('lost: evt_1 for /steady is neither delivered nor waiting');
+  expect(lines).toContain('    sent to ingest');
   expect(lines).toContain('  kill                         1 times, 8.0 s at most, passed over 1');
 });
 
-it('the page of several runs has a row for each and their sum, and says which came to no verdict', () => {
+it('the page of several runs has a row for each and their sum, and says which has no verdict', () => {
   const page = formatCampaign(
     [
       { seed: 7, passed: false },
@@ -50,7 +56,7 @@ it('the page of several runs has a row for each and their sum, and says which ca
     'a machine',
   );
   expect(page).toContain('1 of 3 runs passed, on a machine.');
-  expect(page).toContain('Seed 7 came to no verdict.');
+  expect(page).toContain('Seed 7 has no verdict.');
   expect(page).toContain('| 8 | true | 4 | 2 | 10 | 20 | 17 | 1 | 1 | 0 | 1 | 2 | 2600 | 1234 | 1 |');
   expect(page).toContain('| all |  | 8 | 4 | 20 | 40 | 34 | 2 | 2 | 0 | 2 | 4 | 2600 | 1234 | 2 |');
   expect(page).toContain('Kills: kafka 6, ingest 2');

@@ -1,27 +1,26 @@
 import { join } from 'node:path';
 import { styleText } from 'node:util';
 
-/** Where the commands of this checkout write. */
+/** Folder to which the commands of this checkout write. */
 export const DATA_DIR = join(import.meta.dirname, '..', '..', '..', '..', '..', '.data');
 
-/** A number of the command line. Throws with what was expected. */
+/** Parses the number of the option `--name`. Throws for any text outside of `min` to `max`, and says what was expected. */
 export function readNumber(
   name: string,
   text: string,
-  {
-    least,
-    most,
-    isWhole = true,
-  }: { readonly least: number; readonly most: number; readonly isWhole?: boolean },
+  { min, max, isWhole = true }: { readonly min: number; readonly max: number; readonly isWhole?: boolean },
 ): number {
   const value = Number(text);
-  const fits = text.trim() !== '' && value >= least && value <= most;
+  const fits = text.trim() !== '' && value >= min && value <= max;
   if (fits && (Number.isInteger(value) || !isWhole)) return value;
   const kind = isWhole ? 'a whole number' : 'a number';
-  throw new Error(`--${name}: expected ${kind} from ${least} to ${most}, came '${text}'`);
+  throw new Error(`--${name}: expected ${kind} from ${min} to ${max}, came '${text}'`);
 }
 
-/** Aborts at the first signal, so that what runs ends in order; a second one ends the process at once. */
+/**
+ * Returns a signal that aborts at the first SIGINT or SIGTERM, so that the process can stop in order. A second one exits at once with code
+ * 130.
+ */
 export function untilSignal(): AbortSignal {
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -39,18 +38,18 @@ const { isTTY } = process.stdout;
 /** Erases the progress line that a terminal shows. */
 const ERASE = isTTY ? '\x1b[K' : '';
 
-/** To standard output. */
+/** Prints a line to standard output. */
 export const print: Print = (line) => void process.stdout.write(`${ERASE}${line}\n`);
 
-/** On a terminal the next line overwrites this one. */
+/** Prints a line that, on a terminal, the next line overwrites. */
 export const showProgress: Print = (line) =>
   void process.stdout.write(isTTY ? `${ERASE}${line}\r` : `${line}\n`);
 
-/** A line in colour when standard output is a terminal; `NO_COLOR` and `FORCE_COLOR` are honoured. */
+/** Colours text when standard output is a terminal. Honours `NO_COLOR` and `FORCE_COLOR`. */
 export const paint = (format: 'green' | 'red' | 'yellow' | 'dim', text: string): string =>
   styleText(format, text, { stream: process.stdout });
 
-/** Columns side by side, those of `right` to the right. */
+/** Aligns cells in columns, two spaces apart. Columns whose index is in `right` are aligned to the right. */
 export function align(rows: readonly (readonly string[])[], right: readonly number[]): readonly string[] {
   const widthOf = (column: number): number => Math.max(...rows.map((row) => row[column]?.length ?? 0));
   return rows.map((row) =>

@@ -1,22 +1,22 @@
 import type { EventType } from '@webhooks/contracts';
 import type { ArrivalLine } from '../endpoint/reply.js';
 
-/** Whose events, and of which type. A run whose events have one type names none. */
+/** A tenant and an event type. Without a type, all events of the run have the same one. */
 interface Route {
   readonly tenantId: string;
   readonly eventType?: EventType;
 }
 
-/** One event that was acknowledged. Times are of the receiver's clock; absent where no latency is computed. */
+/** One acknowledged event. Times are of the receiver's clock, and absent where no latency is computed. */
 export interface Acceptance extends Route {
   readonly id: string;
-  /** When the schedule wanted it sent; in a flood: when it was sent. */
+  /** The scheduled time of sending; without a schedule, the actual time. */
   readonly dueAt?: number;
-  /** When it was acknowledged; when it was sent where nobody acknowledges. */
+  /** The time of the acknowledgement; the time of sending for a target that acknowledges nothing. */
   readonly acknowledgedAt?: number;
 }
 
-/** One arrival at the receiver. `status` 0: it got no ordinary response. */
+/** One arrival at the receiver. `status` 0: no ordinary response was sent. */
 export type Receipt = Pick<ArrivalLine, 'id' | 'path' | 'status' | 'receivedAt'>;
 
 /** An endpoint of a run: every accepted event of its tenant and type is owed to it. */
@@ -24,23 +24,24 @@ export interface OwedEndpoint extends Route {
   readonly path: string;
 }
 
-/** What one endpoint is owed, and what it got. */
+/** Opens the account of one endpoint to which `owed` deliveries are owed. */
 const openAccount = <E extends OwedEndpoint>(endpoint: E, owed: number) => ({
   ...{ endpoint, owed },
   /** When each event first got a 2xx, by its index. */
   arrivals: new Map<number, number>(),
-  /** Further 2xx for an event that had one. */
+  /** Responses with 2xx to an event after its first one. */
   duplicates: 0,
-  /** Arrivals that got another response, or none. */
+  /** Arrivals without a 2xx response. */
   refused: 0,
-  /** Times between a refused arrival and the next one of the same event. */
+  /** Times between a refused arrival and the next one of the same event, in the unit of `receivedAt`. */
   retryWaits: [] as number[],
   /** When the last arrival of an event was refused, by its index. */
   refusedAt: new Map<number, number>(),
 });
+/** The deliveries that are owed to one endpoint, and the arrivals there. */
 export type EndpointAccount<E extends OwedEndpoint = OwedEndpoint> = ReturnType<typeof openAccount<E>>;
 
-/** Which pairs a question is about: by path, and by when the event was due (from, before). */
+/** Selects pairs by path, and by the due time of the event: from the first time, before the second. */
 export interface Selection {
   readonly isPath?: (path: string) => boolean;
   readonly due?: readonly [number, number];
@@ -49,12 +50,12 @@ export interface Selection {
 const routeOf = ({ tenantId, eventType }: Route): string => `${tenantId} ${eventType ?? ''}`;
 const keyOf = (route: Route, id: string): string => `${routeOf(route)} ${id}`;
 
-/** Compares what was acknowledged with what arrived. A pair is one (event, endpoint), owed once however often it was accepted. */
+/** Compares acknowledged events with arrivals. A pair is one (event, endpoint). It is owed once, however often the event was accepted. */
 export class DeliveryAccount<E extends OwedEndpoint = OwedEndpoint> {
   readonly accounts: readonly EndpointAccount<E>[];
-  /** Acknowledged events that nobody is owed. */
+  /** Number of acknowledged events that are owed to no endpoint. */
   readonly unmatched: number;
-  /** Arrivals at endpoints of this run that were not owed to them. */
+  /** Number of arrivals at endpoints of this run that were not owed to them. */
   #strangers = 0;
   readonly #events: readonly Acceptance[];
   readonly #indexOf: ReadonlyMap<string, number>;
@@ -76,7 +77,7 @@ export class DeliveryAccount<E extends OwedEndpoint = OwedEndpoint> {
   note(receipts: readonly Receipt[]): void {
     for (const receipt of receipts) {
       const account = this.#accountOf.get(receipt.path);
-      // Without one it is a path of another run, whose endpoints may still get what they are owed.
+      // A path without an account belongs to another run, whose deliveries may still arrive.
       if (account) this.#noteAt(account, receipt);
     }
   }
@@ -98,7 +99,7 @@ export class DeliveryAccount<E extends OwedEndpoint = OwedEndpoint> {
     else arrivals.set(index, receivedAt);
   }
 
-  /** How many deliveries these endpoints are owed and did not get yet. */
+  /** Returns how many deliveries that are owed to these endpoints have not arrived yet. */
   missing(isPath: (path: string) => boolean): number {
     const wanted = this.accounts.filter(({ endpoint }) => isPath(endpoint.path));
     return wanted.reduce((sum, { owed, arrivals }) => sum + owed - arrivals.size, 0);
@@ -117,7 +118,7 @@ export class DeliveryAccount<E extends OwedEndpoint = OwedEndpoint> {
     };
   }
 
-  /** What was owed, and when it was delivered: undefined when it was not. */
+  /** Yields each owed pair with the time of its first 2xx; undefined while it has none. */
   *pairs({ isPath = () => true, due: [from, before] = [0, Infinity] }: Selection = {}) {
     const isDue = ({ dueAt = 0 }: Acceptance): boolean => dueAt >= from && dueAt < before;
     for (const { endpoint, arrivals } of this.accounts.filter(({ endpoint }) => isPath(endpoint.path))) {
@@ -128,15 +129,15 @@ export class DeliveryAccount<E extends OwedEndpoint = OwedEndpoint> {
     }
   }
 
-  /** Times until the delivery, counted from the acknowledgement or from when the event was due. */
+  /** Returns the latency of each delivered pair, from the acknowledgement or from the due time of the event. */
   latencies(since: 'acknowledgedAt' | 'dueAt', selection?: Selection): readonly number[] {
-    // A delivery may overtake its acknowledgement: it took no time then.
+    // A delivery may arrive before the acknowledgement. Its latency is then 0.
     return [...this.pairs(selection)].flatMap(({ event, arrivedAt }) =>
       arrivedAt === undefined ? [] : [Math.max(0, arrivedAt - (event[since] ?? 0))],
     );
   }
 
-  /** When these deliveries arrived, in order. */
+  /** Returns the arrival times of these deliveries, ascending. */
   arrivals(selection?: Selection): Float64Array {
     return Float64Array.from([...this.pairs(selection)].flatMap(({ arrivedAt }) => arrivedAt ?? [])).sort();
   }

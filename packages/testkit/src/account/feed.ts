@@ -9,19 +9,19 @@ import { findClient } from './register-webhooks.js';
 import type { FedStack } from './register-webhooks.js';
 import { STALLED_MS } from './progress.js';
 
-/** One line of the events file, as it is sent, and what it says when it is an event. */
+/** One line of the events file, and the event in it. */
 export interface FeedLine {
-  /** Bytes for the topic. */
+  /** Value of the record for the topic. */
   readonly record: Buffer;
-  /** Text for ingest. */
+  /** Text to post to ingest. */
   readonly text: string;
   /** Absent when the service is expected to refuse the line. */
   readonly event?: PaymentEvent;
-  /** Why it is no event. */
+  /** Why the line is not a valid event; absent for a valid one. */
   readonly fault?: string;
 }
 
-/** The event that a line posted to ingest means, or why ingest has to refuse it. */
+/** Parses a line as ingest does. Returns the event, or why ingest has to refuse the line. */
 function postedEvent(text: string): { readonly event: PaymentEvent } | { readonly fault: string } {
   const parsed = parseStrictJson(text);
   if (!parsed.ok) return { fault: parsed.fault };
@@ -34,7 +34,7 @@ function postedEvent(text: string): { readonly event: PaymentEvent } | { readonl
   return { event: { ...posted, tenantId, id: posted.id ?? deriveEventId(tenantId, posted) } };
 }
 
-/** A line without id or tenant gets them here, as a payment system that produces to the topic itself would set them. */
+/** Parses one line. A missing id or tenant is filled in, as a payment system that produces to the topic itself would do. */
 export function readFeedLine(text: string): FeedLine {
   const read = postedEvent(text);
   if ('fault' in read) return { record: Buffer.from(text), text, fault: read.fault };
@@ -43,42 +43,42 @@ export function readFeedLine(text: string): FeedLine {
   return { record, text, event };
 }
 
-/** What the topic and ingest acknowledged and refused. */
+/** Creates an empty report of what the topic and ingest acknowledged and refused. */
 export const newReport = () => ({
   /** Lines that were acknowledged as durable events. */
   acknowledged: [] as FeedLine[],
   /** Lines that ingest refused. */
   refusedByIngest: 0,
-  /** Lines on the topic that are no events: the worker has to reject them. */
+  /** Invalid lines on the topic, which the worker has to reject. */
   toBeRejected: 0,
 });
 type FeedReport = ReturnType<typeof newReport>;
 
 const BATCH = 100;
 
-/** Cuts a list into parts of so many. */
+/** Splits a list into batches of `size`; the last one may be shorter. */
 export function* batchesOf<T>(items: readonly T[], size: number): Generator<T[]> {
   for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
 }
 
-/** Repeats `work` for two minutes at most: a payment system repeats what was not acknowledged. */
-const persist = <T>(work: () => Promise<T>): Promise<Exclude<T, false>> =>
-  eventually(work, { timeoutMs: STALLED_MS, intervalMs: 500, message: 'what is fed is acknowledged' });
+/** Retries `work` for two minutes at most, as a payment system does until it gets an acknowledgement. */
+const retryWork = <T>(work: () => Promise<T>): Promise<Exclude<T, false>> =>
+  eventually(work, { timeoutMs: STALLED_MS, intervalMs: 500, message: 'all events are acknowledged' });
 
-/** Keyed by the end-to-end id, acks=all. */
+/** Produces the lines to the topic with acks=all, keyed by end-to-end id, and adds the results to `report`. */
 export async function feedTopic(
   brokers: readonly string[],
   lines: readonly FeedLine[],
   report: FeedReport,
 ): Promise<void> {
-  const producer = await persist(() => openProducer(brokers, 'demo-payment-system'));
+  const producer = await retryWork(() => openProducer(brokers, 'demo-payment-system'));
   try {
     for (const batch of batchesOf(lines, BATCH)) {
       const messages = batch.map(({ record: value, event }) => ({
         key: event?.data.endToEndId ?? 'unreadable',
         value,
       }));
-      await persist(() => producer.send(messages));
+      await retryWork(() => producer.send(messages));
       const events = batch.filter(({ event }) => event !== undefined);
       report.acknowledged.push(...events);
       report.toBeRejected += batch.length - events.length;
@@ -88,7 +88,9 @@ export async function feedTopic(
   }
 }
 
-/** The result of each line. A body that is too large is sent in halves; a line that is too large for any request is invalid. */
+/**
+ * Posts lines and returns the result of each. A body that is too large (413) is split in half. A single line that is too large is invalid.
+ */
 async function postLines(
   client: Client,
   lines: readonly FeedLine[],
@@ -110,7 +112,7 @@ async function postLines(
 async function feedIngest(client: Client, lines: readonly FeedLine[], report: FeedReport): Promise<void> {
   for (const batch of batchesOf(lines, BATCH)) {
     let open = batch;
-    await persist(async () => {
+    await retryWork(async () => {
       const results = await postLines(client, open);
       const having = (status: string): FeedLine[] =>
         open.filter((_, index) => results[index]?.status === status);

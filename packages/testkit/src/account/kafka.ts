@@ -5,11 +5,11 @@ import { eventually } from '../eventually.js';
 import { randomName } from '../build-event.js';
 import { STALLED_MS } from './progress.js';
 
-/** A plain kafkajs client that logs nothing. */
+/** Creates a kafkajs client that logs nothing. */
 export const createKafkaClient = (brokers: readonly string[], clientId: string): Kafka =>
   new kafkajs.Kafka({ clientId, brokers: [...brokers], logLevel: kafkajs.logLevel.NOTHING });
 
-/** Does `work` with an admin client of its own. */
+/** Runs `work` with a new admin client, and disconnects the client. */
 export async function withAdmin<T>(
   brokers: readonly string[],
   work: (admin: Admin) => Promise<T>,
@@ -19,7 +19,7 @@ export async function withAdmin<T>(
   return work(admin).finally(() => admin.disconnect());
 }
 
-/** A producer of one topic as any payment system could have: the default partitioner, acks=all. Rejects without a broker. */
+/** Opens a producer of one topic, as any payment system could: default partitioner, acks=all. Rejects without a broker. */
 export async function openProducer(
   brokers: readonly string[],
   clientId: string,
@@ -31,14 +31,14 @@ export async function openProducer(
   });
   await producer.connect();
   return {
-    /** Resolves when all are acknowledged. kafkajs tries again by itself: a record may stand on the topic twice. */
+    /** Resolves when all are acknowledged. kafkajs retries by itself, so the topic may hold a record twice. */
     send: (messages: Message[], timeout?: number) =>
       producer.send({ topic, acks: -1, messages, ...(timeout === undefined ? {} : { timeout }) }),
     close: () => producer.disconnect(),
   };
 }
 
-/** Topics, and the prefix of the consumer groups that handle them; without it, none does. */
+/** Topics, and the prefix of the consumer groups that handle them. Without a prefix, no record counts as handled. */
 export interface HandledPlace {
   readonly topics: readonly string[];
   readonly groupPrefix?: string;
@@ -46,7 +46,7 @@ export interface HandledPlace {
 
 const keyOf = (topic: string, partition: number): string => `${topic}/${partition}`;
 
-/** The furthest offset that any of the groups has committed, by partition. */
+/** Returns the highest offset that any of the groups has committed, by partition. */
 async function committedOffsets(admin: Admin, { topics, groupPrefix }: HandledPlace) {
   const committed = new Map<string, number>();
   const { groups } = groupPrefix === undefined ? { groups: [] } : await admin.listGroups();
@@ -59,8 +59,10 @@ async function committedOffsets(admin: Admin, { topics, groupPrefix }: HandledPl
   return committed;
 }
 
-/** What no group has handled: by partition, the offset of the first such record and the one before which they end. Rejects with kafkajs's errors. */
-export async function openSpans(admin: Admin, place: HandledPlace) {
+/**
+ * Returns the unhandled range of each partition that has one: offsets `from` (included) to `to` (excluded). Rejects with kafkajs's errors.
+ */
+export async function findUnhandledRanges(admin: Admin, place: HandledPlace) {
   const committed = await committedOffsets(admin, place);
   const ends = await Promise.all(
     place.topics.map(async (topic) => {
@@ -74,7 +76,7 @@ export async function openSpans(admin: Admin, place: HandledPlace) {
   return ends.flat().filter(({ from, to }) => from < to);
 }
 
-/** One record and where it stands. */
+/** One record and its partition. */
 export interface FoundRecord {
   readonly topic: string;
   readonly partition: number;
@@ -82,20 +84,20 @@ export interface FoundRecord {
 }
 
 /**
- * Hands over every record that no group has handled, each partition in order, with a group of its own that commits nothing. Rejects
- * when that takes longer than two minutes.
+ * Calls `onRecord` for every record that no group has handled, in order within each partition. Reads with a new group that commits nothing.
+ * Rejects after two minutes.
  */
 export async function readUnhandled(
   brokers: readonly string[],
   place: HandledPlace,
   onRecord: (record: FoundRecord) => void,
 ): Promise<void> {
-  const spans = await withAdmin(brokers, (admin) => openSpans(admin, place));
+  const spans = await withAdmin(brokers, (admin) => findUnhandledRanges(admin, place));
   const open = new Map(spans.map((span) => [keyOf(span.topic, span.partition), span]));
   if (open.size === 0) return;
   const kafka = createKafkaClient(brokers, 'proof');
   const consumer = kafka.consumer({ groupId: randomName('read-spans'), maxWaitTimeInMs: 100 });
-  // Not in `eachBatch`, which is not called for markers and for what was aborted.
+  // Not in `eachBatch`, because it is not called for transaction markers and aborted records.
   consumer.on(consumer.events.END_BATCH_PROCESS, ({ payload: { topic, partition, lastOffset } }) => {
     const key = keyOf(topic, partition);
     if (Number(lastOffset) >= (open.get(key)?.to ?? 0) - 1) open.delete(key);

@@ -1,23 +1,23 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Longer than a breaker's first two pauses, 30 s and 60 s. Only a run that fails waits for so long. */
+/** A run without progress for this long has failed. The bound is longer than a breaker's first two pauses, 30 s and 60 s. */
 export const STALLED_MS = 120_000;
 
-/** Milliseconds between two polls, how many polls in a row have to find nothing, and milliseconds without progress that end it. */
+/** `everyMs`: between two polls. `times`: empty polls in a row that end the wait. `stalledMs`: time without progress that ends it. */
 const POLLING = { everyMs: 500, times: 1, stalledMs: STALLED_MS };
 
-/** Polls until nothing is left, or until what is left gets no less. */
+/** Polls until `countLeft` returns 0 in `times` polls, or has not fallen for `stalledMs`. */
 export async function untilNone(
   countLeft: () => number | Promise<number>,
   polling: Partial<typeof POLLING> = {},
 ): Promise<void> {
   const { everyMs, times, stalledMs } = { ...POLLING, ...polling };
-  let [least, changedAt] = [Infinity, performance.now()];
-  for (let none = 0; performance.now() - changedAt < stalledMs;) {
+  let [lowest, changedAt] = [Infinity, performance.now()];
+  for (let emptyPolls = 0; performance.now() - changedAt < stalledMs;) {
     const left = await countLeft();
-    none = left === 0 ? none + 1 : 0;
-    if (none === times) return;
-    if (left < least) [least, changedAt] = [left, performance.now()];
+    emptyPolls = left === 0 ? emptyPolls + 1 : 0;
+    if (emptyPolls === times) return;
+    if (left < lowest) [lowest, changedAt] = [left, performance.now()];
     await delay(everyMs);
   }
 }
@@ -26,13 +26,13 @@ export async function untilNone(
 export interface ProjectionLag {
   readonly projection: string;
   readonly records: number;
-  /** Age of the oldest record that was read and is not projected. */
+  /** Age of the oldest record that is read but not yet projected. */
   readonly seconds: number;
 }
 
 const METRIC = /^query_projection_lag_(records|seconds)\{[^}]*projection="([^"]+)"[^}]*\} (\S+)$/gm;
 
-/** The lags in query-api's `/metrics`; none while its projections do not run. */
+/** Parses the lags in query-api's `/metrics`; empty while its projections do not run. */
 export function parseLags(metrics: string): readonly ProjectionLag[] {
   const lags = new Map<string, { records: number; seconds: number }>();
   for (const [, kind, projection = '', value] of metrics.matchAll(METRIC)) {
@@ -42,12 +42,12 @@ export function parseLags(metrics: string): readonly ProjectionLag[] {
   return [...lags].map(([projection, lag]) => ({ projection, ...lag }));
 }
 
-/** The lags that query-api's admin server reports. Rejects when it does not respond within 5 s. */
+/** Reads the lags from query-api's admin server. Rejects when it does not respond within 5 s. */
 export async function readLags(queryAdmin = ''): Promise<readonly ProjectionLag[]> {
   const response = await fetch(`${queryAdmin}/metrics`, { signal: AbortSignal.timeout(5_000) });
   return parseLags(await response.text());
 }
 
-/** Whether no projection is behind. */
+/** Whether all projections have caught up; false for an empty list. */
 export const areZero = (lags: readonly ProjectionLag[]): boolean =>
   lags.length > 0 && lags.every(({ records }) => records === 0);

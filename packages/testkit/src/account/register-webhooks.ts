@@ -7,13 +7,13 @@ import type { DevelopmentClient, StackDescription } from '@webhooks/local';
 
 type ServiceAddresses = Pick<StackDescription, 'configApi' | 'ingest' | 'queryApi' | 'tokenEndpoint'>;
 
-/** What feeding and accounting need of a stack, whether it runs as processes or as containers. */
+/** The part of a stack that feeding and accounting use. The stack runs as processes or as containers. */
 export type FedStack = ServiceAddresses & Pick<StackDescription, 'kafkaBrokers' | 'clients'>;
 
-/** A change of a configuration is in force for events that reach Kafka later than this after its response. */
+/** A configuration change is in force for events that reach Kafka later than this after its response, milliseconds. */
 export const IN_FORCE_MS = 1_000;
 
-/** A client of the services for one machine's credentials. */
+/** Creates a client of the services with these credentials. */
 export function clientFor({ clientId, clientSecret }: DevelopmentClient, stack: ServiceAddresses): Client {
   return createClient({
     baseUrl: stack.configApi,
@@ -23,7 +23,7 @@ export function clientFor({ clientId, clientSecret }: DevelopmentClient, stack: 
   });
 }
 
-/** A client for the first credentials that fit. Throws when there are none. */
+/** Creates a client with the first credentials for which `fits` is true. Throws when there are none. */
 export function findClient(stack: FedStack, fits: (client: DevelopmentClient) => boolean): Client {
   const found = stack.clients.find(fits);
   if (!found)
@@ -49,17 +49,20 @@ export async function registerWebhooks(
   const byTenant = Map.groupBy(webhooks, ({ tenantId }) => tenantId);
   const registering = [...byTenant].map(async ([tenantId, own]) => {
     const client = clientOf(tenantId);
-    // One by one: config-api refuses a tenant more than some at once.
+    // One at a time, because config-api limits the concurrent requests of a tenant.
     for (const { tenantId: _, ...webhook } of own) await register(client, webhook);
   });
   await Promise.all(registering);
   await delay(IN_FORCE_MS);
 }
 
-/** A `ref` derived from a path. It is the same at every start, so that a second start updates what the first one registered. */
+/**
+ * Derives a `ref` from a path. The same path always has the same `ref`, so a second start updates the webhook that the first one
+ * registered.
+ */
 export function refOf(path: string): string {
   const hex = createHash('sha256').update(path).digest('hex');
-  // The shape of a UUID of version 8 (RFC 9562 §5.8): its content is ours.
+  // A UUID of version 8 (RFC 9562 §5.8), whose content an application may define.
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
@@ -67,10 +70,10 @@ function makeHook(kind: 'hooks' | 'refuses-first', { tenantId, eventType }: Paym
   const path = `/${kind}/${encodeURIComponent(tenantId)}/${eventType}`;
   return { tenantId, eventType, path, ref: refOf(path) } as const;
 }
-/** One endpoint of the demonstration: what is registered, and the path that identifies its arrivals. */
+/** One endpoint of the demonstration: its registration, and the path at which its notifications arrive. */
 export type Hook = ReturnType<typeof makeHook>;
 
-/** One endpoint for each tenant and type found, and one more that refuses first attempts, for the rarest of them. */
+/** Plans an endpoint for each pair of tenant and event type. The rarest pair gets a second one that refuses first attempts. */
 export function planHooks(events: readonly PaymentEvent[]): readonly Hook[] {
   const byRoute = Map.groupBy(events, ({ tenantId, eventType }) => `${tenantId} ${eventType}`);
   const routes = [...byRoute.values()].sort((a, b) => a.length - b.length).flatMap(([first]) => first ?? []);
@@ -82,7 +85,7 @@ export function planHooks(events: readonly PaymentEvent[]): readonly Hook[] {
 }
 
 /** Registers an endpoint at `receiver` for each tenant and type of the events, and waits until they are in force. */
-export async function putInForce(
+export async function registerHooks(
   events: readonly PaymentEvent[],
   stack: FedStack,
   receiver: string,

@@ -9,9 +9,9 @@ import type { SecureContextOptions } from 'node:tls';
 import { sharedAuthority } from './test-authority.js';
 
 /**
- * What a host makes its clients compute. `dhe`: a Diffie-Hellman exchange of 10,000 bits. `chain`: forty signatures with RSA exponents
- * of 3,071 bits. The others send TLS 1.3 records in place of a response: tickets or key updates without an end, 700 key updates and
- * then a response, or a response in records of one byte.
+ * The ways in which a host costs its clients CPU time. `dhe`: a Diffie-Hellman exchange of 10,000 bits. `chain`: forty signatures with RSA
+ * exponents of 3,071 bits. The others send TLS 1.3 records in place of a response: tickets or key updates without an end, 700 key updates
+ * and then a response, or a response in records of one byte.
  */
 export const COSTS = [
   'dhe',
@@ -25,7 +25,7 @@ export type Cost = (typeof COSTS)[number];
 
 type Pair = Pick<IssuedCertificate, 'certPem' | 'keyPem'>;
 
-/** Loaded only here, as most users of testkit do not need it. `@peculiar/x509` requires `reflect-metadata` first. */
+/** Loaded on demand, because most users of testkit do not need it. `@peculiar/x509` requires `reflect-metadata` first. */
 async function loadX509() {
   await import('reflect-metadata');
   return import('@peculiar/x509');
@@ -41,7 +41,7 @@ const RSA_BYTES = 384;
 
 const numberOf = (byte: number): string => Buffer.alloc(RSA_BYTES, byte).toString('base64url');
 
-/** A certificate with a wrong signature, whose check takes as long as that of a right one. */
+/** A certificate with a wrong signature. Checking it takes as long as checking a right one. */
 async function certificate(subject: string, issuer: string, publicKey: KeyObject): Promise<string> {
   const { X509CertificateGenerator } = await loadX509();
   const made = await X509CertificateGenerator.create({
@@ -54,7 +54,7 @@ async function certificate(subject: string, issuer: string, publicKey: KeyObject
   return made.toString('pem');
 }
 
-/** A certificate with a key of its own behind which so many issuers stand. */
+/** A certificate with a new key, and a chain of `issuers` further certificates. */
 async function chainOf(issuers: number): Promise<SecureContextOptions> {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
   const jwk = { kty: 'RSA', n: numberOf(0xdb), e: numberOf(0x5b) };
@@ -87,10 +87,10 @@ const expand = (secret: Buffer, label: string, bytes: number): Buffer => {
 const HANDSHAKE = 0x16;
 const APPLICATION_DATA = 0x17;
 
-/** A record with the sequence number `behind` (RFC 8446 §5.2). */
-function seal(secret: Buffer, behind: number, type: number, content: Buffer): Buffer {
+/** Encrypts a record with this sequence number (RFC 8446 §5.2). */
+function seal(secret: Buffer, sequence: number, type: number, content: Buffer): Buffer {
   const iv = expand(secret, 'iv', 12);
-  iv.writeUInt32BE((iv.readUInt32BE(8) ^ behind) >>> 0, 8);
+  iv.writeUInt32BE((iv.readUInt32BE(8) ^ sequence) >>> 0, 8);
   const length = content.length + 17;
   const head = Buffer.from([APPLICATION_DATA, 3, 3, length >> 8, length & 255]);
   const cipher = createCipheriv('aes-128-gcm', expand(secret, 'key', 16), iv).setAAD(head);
@@ -102,20 +102,20 @@ const TICKETS = Buffer.from(`0400000e${'00'.repeat(10)}01410000`.repeat(900), 'h
 const KEY_UPDATE = Buffer.from('1800000100', 'hex');
 const RESPONSE = Buffer.from(`HTTP/1.1 200 OK\r\ncontent-length: 60000\r\n\r\n${'x'.repeat(60_000)}`);
 const SHORT_RESPONSE = Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
-/** As many as 16 KiB hold. */
+/** Number of key updates before the response. */
 const FEW_UPDATES = 700;
-/** OpenSSL has sent two tickets of its own, each in a record. */
+/** Records that OpenSSL has sent before: two tickets, each in a record. */
 const OWN_RECORDS = 2;
 
-/** What comes in place of a response, a record at a time. */
+/** Yields the records that are sent in place of a response. */
 function* floodOf(cost: Cost, secret: Buffer): Generator<Buffer, undefined> {
-  let behind = OWN_RECORDS;
+  let sequence = OWN_RECORDS;
   if (cost === 'tiny-records')
-    for (const byte of RESPONSE) yield seal(secret, behind++, APPLICATION_DATA, Buffer.of(byte));
-  else if (cost === 'tickets') for (;;) yield seal(secret, behind++, HANDSHAKE, TICKETS);
+    for (const byte of RESPONSE) yield seal(secret, sequence++, APPLICATION_DATA, Buffer.of(byte));
+  else if (cost === 'tickets') for (;;) yield seal(secret, sequence++, HANDSHAKE, TICKETS);
   else
-    for (const updates: Buffer[] = []; updates.length < FEW_UPDATES; behind = 0) {
-      const update = seal(secret, behind, HANDSHAKE, KEY_UPDATE);
+    for (const updates: Buffer[] = []; updates.length < FEW_UPDATES; sequence = 0) {
+      const update = seal(secret, sequence, HANDSHAKE, KEY_UPDATE);
       secret = expand(secret, 'traffic upd', 32);
       if (cost === 'key-updates') yield update;
       else if (updates.push(update) === FEW_UPDATES)
@@ -123,13 +123,16 @@ function* floodOf(cost: Cost, secret: Buffer): Generator<Buffer, undefined> {
     }
 }
 
-/** Writes as fast as it is taken, a record in each turn of the event loop. */
+/** Writes records as fast as the client reads them, one in each turn of the event loop. */
 function pour(tcp: Socket, records: Generator<Buffer, undefined>): void {
   const { done, value } = records.next();
   if (done !== true && tcp.writable) tcp.write(value, (error) => error ?? setImmediate(pour, tcp, records));
 }
 
-/** `pair`: of a flood, default one of the authority of the tests. */
+/**
+ * Starts a host on a free port that costs its clients CPU time. `pair`: its certificate, except for `dhe` and `chain`; default: one of the
+ * shared test authority.
+ */
 export async function startCostlyHost(cost: Cost, pair?: Pair) {
   const secureContext = createSecureContext(await tlsOptionsOf(cost, pair));
   const open: Socket[] = [];
@@ -142,7 +145,7 @@ export async function startCostlyHost(cost: Cost, pair?: Pair) {
       const [label, , hex = ''] = line.toString().trim().split(' ');
       if (label === 'SERVER_TRAFFIC_SECRET_0') secret = Buffer.from(hex, 'hex');
     });
-    // Its own tickets are sent in the same turn.
+    // OpenSSL sends its tickets in this turn, so the flood begins in the next one.
     tls.once('data', () => setImmediate(() => pour(tcp, floodOf(cost, secret))));
   });
   server.listen(0, '127.0.0.1');

@@ -8,21 +8,21 @@ import { createServer as createTcpServer } from 'node:net';
 import type { Server, Socket, AddressInfo } from 'node:net';
 import { finished } from 'node:stream/promises';
 import type { TLSSocket, TlsOptions } from 'node:tls';
-import { plannedStatus, toReply, playReply, SPOIL_HANDSHAKE } from './reply.js';
-import type { Arrival, ArrivalLine, ConnectionManners, Reply, Script } from './reply.js';
+import { plannedStatus, toReply, playReply, BREAK_HANDSHAKE } from './reply.js';
+import type { Arrival, ArrivalLine, ConnectionBehaviour, Reply, Script } from './reply.js';
 import { sharedAuthority } from './test-authority.js';
 
 export interface EndpointOptions {
   /** What to reply, default 200 at once. */
   readonly reply?: Script;
-  /** Answers as soon as the request line is there, without reading the body (which is then not recorded). */
+  /** Replies once the headers are received, without reading the body. The request is then not recorded. */
   readonly early?: Reply;
-  /** What happens to a TCP connection before HTTP, default `accept`. */
-  readonly connection?: ConnectionManners;
-  /** Certificate and key for `localhost`; default: issued by an authority of this process. */
+  /** What happens to a new TCP connection, default `accept`. */
+  readonly connection?: ConnectionBehaviour;
+  /** Certificate and key for `localhost`; default: issued by the shared test authority. */
   readonly certPem?: string;
   readonly keyPem?: string;
-  /** More of node:tls: `maxVersion`, `requestCert`, … */
+  /** Further options of node:tls: `maxVersion`, `requestCert`, … */
   readonly tls?: TlsOptions;
   /** Speaks HTTP without TLS (to test that a sender refuses it). */
   readonly plain?: boolean;
@@ -30,7 +30,7 @@ export interface EndpointOptions {
   readonly port?: number;
   /** Default 127.0.0.1. */
   readonly host?: string;
-  /** How long an idle connection is kept, default 5,000 ms. */
+  /** How long an idle connection stays open, default 5,000 ms. */
   readonly keepAliveTimeoutMs?: number;
   /** Appends one NDJSON line (`ArrivalLine`) for each arrival before the endpoint replies. */
   readonly file?: string;
@@ -38,7 +38,7 @@ export interface EndpointOptions {
   readonly remember?: number;
 }
 
-/** A real HTTPS receiver for `localhost` that records what arrives and behaves as `reply` says, well or badly. */
+/** A real HTTPS receiver for `localhost`. It records requests, and replies as `reply` says, well or badly. */
 export class Endpoint {
   /** The newest arrivals, oldest first. */
   readonly arrivals: Arrival[] = [];
@@ -47,7 +47,7 @@ export class Endpoint {
   readonly origin: string;
   /** `https://localhost:<port>/hook`. */
   readonly url: string;
-  /** The authority to trust; empty for an endpoint with a certificate of the caller. */
+  /** File of the authority to trust; empty when the caller passed the certificate, and for `plain`. */
   readonly caFile: string;
   readonly #options: EndpointOptions;
   readonly #listener: Server;
@@ -84,7 +84,7 @@ export class Endpoint {
     tcp.once('close', () => this.#open.delete(peer));
     const { connection = 'accept' } = this.#options;
     if (connection === 'accept') web.emit('connection', tcp);
-    else SPOIL_HANDSHAKE[connection](tcp);
+    else BREAK_HANDSHAKE[connection](tcp);
   }
 
   #receive(request: IncomingMessage, response: ServerResponse): void {
@@ -141,12 +141,12 @@ export class Endpoint {
     };
   }
 
-  /** Changes what it replies from now on. */
+  /** Replaces the reply to later requests. */
   replyWith(script: Script): void {
     this.#script = script;
   }
 
-  /** Forgets arrivals and counts of ids, not connections. */
+  /** Clears the recorded arrivals, their number and the counts of ids. Counts of connections stay. */
   forget(): void {
     this.arrivals.length = 0;
     this.#countById.clear();
@@ -163,6 +163,7 @@ export class Endpoint {
   }
 }
 
+/** Starts an endpoint, and resolves when it listens. Rejects when it cannot listen, for example on a port in use. */
 export async function startEndpoint(options: EndpointOptions = {}): Promise<Endpoint> {
   const credentials = await findCredentials(options);
   const listener = createTcpServer().listen(options.port ?? 0, options.host ?? '127.0.0.1');

@@ -5,14 +5,14 @@ import type { Answer } from 'dns-packet';
 
 const RCODE = { ok: 0, servfail: 2, nxdomain: 3 } as const;
 
-/** What the server says to one question; without addresses the answer is empty. */
+/** The reply to one DNS query. Without addresses its answer section is empty; for `silence` none is sent. */
 export type NameReply =
   { rcode: keyof typeof RCODE; addresses?: string[]; ttlSeconds?: number; alias?: string } | 'silence';
 
-/** A real DNS server on loopback, at `address:port`, that answers by name and type. */
+/** Starts a real DNS server on loopback at `address` ("host:port"). `answer` chooses the reply by name and type. */
 export async function startNameServer(answer: (name: string, type: 'A' | 'AAAA') => NameReply) {
   const socket = createSocket('udp4');
-  /** Every name so far, in lower case. */
+  /** Every queried name so far, in lower case. */
   const asked: string[] = [];
   socket.on('message', (message, peer) => {
     const { id = 0, questions = [] } = decode(message);

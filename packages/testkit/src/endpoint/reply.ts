@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** One request as it came in. `body` holds exactly the bytes that were received. */
+/** One received request. `body` holds exactly the bytes that were received. */
 export interface Arrival {
   /** Counts from 1 in the order in which the bodies were complete. */
   readonly index: number;
@@ -23,9 +23,9 @@ export interface Arrival {
 
 /** The line of the append-only file for one arrival. */
 export interface ArrivalLine extends Pick<Arrival, 'id' | 'path' | 'receivedAt' | 'headers'> {
-  /** What the endpoint was about to reply; 0 means no ordinary response (it hangs, cuts or drips). */
+  /** The status that the endpoint is about to send; 0 for a misbehaviour, such as a hang or a cut connection. */
   readonly status: number;
-  /** As text. */
+  /** The body as UTF-8 text. */
   readonly body: string;
 }
 
@@ -57,7 +57,7 @@ export type Reply =
 
 export type CutStage = 'before-response' | 'in-headers' | 'in-body';
 
-/** A status alone is enough for an ordinary reply. The function gets the arrival and how often its id came (from 1). */
+/** A status, a reply, or a function that returns one. The function gets the arrival, and how often its id has arrived (from 1). */
 export type Script =
   number | Reply | ((arrival: Arrival, nthForThisId: number) => number | Reply | Promise<number | Reply>);
 
@@ -65,7 +65,7 @@ export function toReply(reply: number | Reply): Reply {
   return typeof reply === 'number' ? { kind: 'status', status: reply } : reply;
 }
 
-/** The status of the response, 0 when there is no ordinary one. */
+/** Returns the status of an ordinary response, and 0 for any misbehaviour. */
 export function plannedStatus(reply: Reply): number {
   return reply.kind === 'status' ? reply.status : 0;
 }
@@ -150,7 +150,7 @@ function repeat({ stream }: Exchange, everyMs: number, write: () => void): void 
   stream.once('close', () => clearInterval(timer));
 }
 
-/** Writes for ever, the next piece only when the last one left, so that the endpoint's memory stays flat. */
+/** Writes without end. Each piece is written after the last one was flushed, so the memory use of the endpoint stays flat. */
 function pump(exchange: Exchange, write: (done: () => void) => void, bytes: number): void {
   const next = (): void => {
     exchange.onBytes(bytes);
@@ -160,18 +160,18 @@ function pump(exchange: Exchange, write: (done: () => void) => void, bytes: numb
 }
 
 /**
- * `reset` at once; `hang`: accepted, then silence; `end-in-handshake` and `reset-in-handshake`: broken off once the
- * first bytes of TLS are there; `drip-handshake`: a TLS record is sent, one byte every 20 ms, without an end.
+ * What the endpoint does with a new TCP connection. `reset`: resets it at once. `hang`: accepts it and sends nothing. `end-in-handshake`,
+ * `reset-in-handshake`: closes it after the first bytes of TLS. `drip-handshake`: sends a TLS record, one byte every 20 ms, without an end.
  */
-export type ConnectionManners =
+export type ConnectionBehaviour =
   'accept' | 'reset' | 'hang' | 'end-in-handshake' | 'reset-in-handshake' | 'drip-handshake';
 
-/** The head of a TLS record of the handshake, 4,096 bytes long: what follows is waited for. */
+/** Header of a TLS handshake record of 4,096 bytes. The peer waits for the rest of the record. */
 const RECORD_HEAD = Buffer.from('1603031000', 'hex');
 
-/** What spoils the TLS handshake of a TCP connection. */
-export const SPOIL_HANDSHAKE: Readonly<
-  Record<Exclude<ConnectionManners, 'accept'>, (tcp: Socket) => unknown>
+/** Breaks the TLS handshake of a TCP connection, by behaviour. */
+export const BREAK_HANDSHAKE: Readonly<
+  Record<Exclude<ConnectionBehaviour, 'accept'>, (tcp: Socket) => unknown>
 > = {
   reset: (tcp) => tcp.resetAndDestroy(),
   hang: (tcp) => tcp.resume(),

@@ -5,18 +5,21 @@ import { join } from 'node:path';
 
 let shared: Promise<CertificateAuthority> | undefined;
 
-/** The authority of this user's tests: kept between runs and shared by all processes. No program trusts it by default. */
+/** Opens the authority of this user's tests. It is stored between runs and shared by all processes. No program trusts it by default. */
 export function sharedAuthority(): Promise<CertificateAuthority> {
   shared ??= open(join(tmpdir(), `webhooks-test-authority-${userInfo().username}`));
   return shared;
 }
 
-/** Another authority in a new folder, for tests with one that is not trusted. */
+/** Opens another authority in a new folder, for tests with an untrusted one. */
 export async function openStrangeAuthority(): Promise<CertificateAuthority> {
   return open(await mkdtemp(join(tmpdir(), 'webhooks-strange-authority-')));
 }
 
-/** A certificate for `host` signed by an intermediate authority under a new root, `caFile`: an endpoint should show both. */
+/**
+ * Issues a certificate for `host` through an intermediate authority under a new root (`caFile`). The endpoint should send both
+ * certificates.
+ */
 export async function issueThroughIntermediate(host: string) {
   const { loadCertificateMaker } = await import('@webhooks/local');
   const { makeAuthority, makeLeaf } = await loadCertificateMaker();
@@ -30,7 +33,7 @@ export async function issueThroughIntermediate(host: string) {
   return { caFile, leafPem: leaf.certPem, intermediatePem: intermediate.certPem, keyPem: leaf.keyPem };
 }
 
-/** Loaded only here: `local` brings database and broker clients along, which most users of testkit do not need. */
+/** Loaded on demand: `local` imports database and broker clients, which most users of testkit do not need. */
 async function open(dir: string): Promise<CertificateAuthority> {
   const { openCertificateAuthority } = await import('@webhooks/local');
   return openCertificateAuthority(dir);

@@ -4,7 +4,8 @@ import type { LoadPlan } from './generator.js';
 import type { GeneratorReport } from './processes.js';
 import { openTarget } from './send.js';
 
-// The generator as a process of its own: a plan as JSON in its first argument; a message starts it. Events are made before.
+// Runs the generator as a separate process. Its first argument is the plan as JSON. It builds the events, reports `ready`, and begins to
+// send at the first message.
 const plan = JSON.parse(process.argv[2] ?? '') as LoadPlan;
 const report = (message: GeneratorReport): void => void process.send?.(message);
 

@@ -5,7 +5,7 @@ import { monotonicMicros } from '../measure.js';
 import { sendAll } from './send.js';
 import type { Outgoing, Target, TargetPlan } from './send.js';
 
-/** All of one type, the one with the longest body: the number of webhooks of a tenant is then its fan-out. */
+/** All events have one type, so the number of a tenant's webhooks is its fan-out. It is the type with the longest body. */
 export const BENCH_EVENT_TYPE = 'PIX_DYNAMIC_PAID';
 
 export interface LoadPlan {
@@ -13,18 +13,18 @@ export interface LoadPlan {
   readonly count: number;
   /** The same seed gives the same events. */
   readonly seed: number;
-  /** Each gets the next event in turn. */
+  /** Tenants, which get the events in turn. */
   readonly tenants: readonly string[];
   readonly target: TargetPlan;
-  /** Absent: a flood, as many as are taken. */
+  /** Events a second. Absent: as many as the target accepts. */
   readonly perSecond?: number;
-  /** So many of the events are sent first and not measured: connections are opened and code is compiled. Default 0. */
+  /** Number of events that are sent first and not measured, while connections are opened and code is compiled. Default 0. */
   readonly warmUp?: number;
-  /** Keys that say nothing of the payment, as another payment system may choose them. Default false. */
+  /** Whether records are keyed by the event's id instead of `endToEndId`, as another payment system may do. Default false. */
   readonly foreignKeys?: boolean;
 }
 
-/** The events of one run. */
+/** Builds the events of one run. The same input always gives the same events. */
 export function makeEvents({ count, seed, tenants }: Pick<LoadPlan, 'count' | 'seed' | 'tenants'>) {
   const random = createRandom(seed);
   const shared = { eventType: BENCH_EVENT_TYPE, occurredAt: '2026-11-21T12:00:00.000Z' } as const;
@@ -50,12 +50,12 @@ export async function sendLoad(
       const [times, at] = index < warmUp ? [warm, index] : [sent, index - warmUp];
       return { id, tenantId, dueAt: times.dueAt[at] ?? 0, acknowledgedAt: times.acknowledgedAt[at] ?? 0 };
     }),
-    /** Of what is measured: first event sent, and last acknowledgement; monotonic microseconds. */
+    /** First event sent and last acknowledgement, without the warm-up; monotonic microseconds. */
     startedAt,
     endedAt,
-    /** CPU of the generator in between, in microseconds. */
+    /** CPU time of the generator from `startedAt` to `endedAt`, in microseconds. */
     cpuMicros: user + system,
-    /** How much later than scheduled events were sent, in microseconds: 99 % of them; 0 for a flood. */
+    /** 99th percentile of the delay between scheduled and actual sending, in microseconds; 0 without a rate. */
     lateMicros: sent.lateMicros,
   };
 }

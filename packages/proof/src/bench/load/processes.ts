@@ -5,13 +5,13 @@ import type { Cost, Reply } from '@webhooks/testkit';
 import type { Receipt } from '@webhooks/testkit/account';
 import type { Load, LoadPlan } from './generator.js';
 
-/** The built programs, whether this file runs as built or from its source, as tests do. */
+/** Folder of the built programs. Tests run this file from its source instead. */
 const PROGRAMS = import.meta.dirname.replace(/(\/dist)?\/src\/bench\/load$/, '/dist/src/bench/load');
-/** V8's default would end a generator that has made a million events. */
+/** With V8's default, a generator that holds a million events runs out of memory. */
 const HEAP_MIB = 4_096;
-/** No load takes as long. */
+/** Longest wait for a report. Every load takes less. */
 const DEADLINE_MS = 3_600_000;
-/** Receipts are reported together: one message for some hundred arrivals. */
+/** Interval at which a receiver reports its receipts: one message for about a hundred arrivals. */
 export const REPORT_EVERY_MS = 50;
 
 export type GeneratorReport =
@@ -28,18 +28,17 @@ export type ReceiverReport =
 export interface ReceiverPlan {
   readonly certFile: string;
   readonly keyFile: string;
-  /** How many ports it listens at. */
+  /** Number of ports at which it listens. */
   readonly ports: number;
-  /** Its hosts make whoever connects to them compute; nothing arrives there. */
+  /** Its hosts cost each connecting client CPU time (see `Cost`), and receive no events. */
   readonly cost?: Cost;
 }
 
-/** What a path replies from now on. */
+/** Sets the reply at a path. */
 export type ReceiverCommand = readonly [path: string, reply: Reply];
 
 /**
- * Starts a program of this folder as a process of its own, with a plan as JSON in its first argument. It ends when its channel
- * closes.
+ * Starts a program of this folder as a child process, with `plan` as JSON in its first argument. The process ends when its channel closes.
  */
 function startChild<Report extends { readonly kind: string }>(program: string, plan: object) {
   const child = fork(join(PROGRAMS, program), [JSON.stringify(plan)], {
@@ -47,7 +46,9 @@ function startChild<Report extends { readonly kind: string }>(program: string, p
   });
   return {
     child,
-    /** The next report of one kind. Rejects with the words of a `failed` one, when the process ends, and after an hour. */
+    /**
+     * Resolves with the next report of this kind. Rejects with the reason of a `failed` report, when the process ends, or after an hour.
+     */
     reported: async <K extends Report['kind']>(kind: K) => {
       const signal = AbortSignal.timeout(DEADLINE_MS);
       const reports = on(child, 'message', { signal, close: ['exit'] });
@@ -66,14 +67,14 @@ function startChild<Report extends { readonly kind: string }>(program: string, p
   };
 }
 
-/** A generator that has made its events and is connected. */
+/** Starts a generator; resolves when its events are built and its target is open. */
 export async function startGenerator(plan: LoadPlan) {
   const { child, reported, stop } = startChild<GeneratorReport>('generator-main.js', plan);
   await reported('ready');
   return {
     pid: child.pid ?? 0,
     stop,
-    /** Starts it. Resolves when the last event was acknowledged; rejects when one was not. */
+    /** Starts sending. Resolves when the last event was acknowledged; rejects when one was not. */
     go: async (): Promise<Load> => {
       const sent = reported('sent');
       child.send('go');
@@ -83,7 +84,7 @@ export async function startGenerator(plan: LoadPlan) {
 }
 export type Generator = Awaited<ReturnType<typeof startGenerator>>;
 
-/** A receiver that listens at some ports with TLS and takes any path. It replies 200 at once where it got no command. */
+/** Starts a TLS receiver that accepts any path. It replies 200 at once, unless `replyAt` set another reply for the path. */
 export async function startReceiver(plan: ReceiverPlan) {
   const { child, reported, stop } = startChild<ReceiverReport>('receiver-main.js', plan);
   const { origins } = await reported('listening');
@@ -97,7 +98,7 @@ export async function startReceiver(plan: ReceiverPlan) {
     /** `https://localhost:<port>`, one for each port. */
     origins,
     replyAt: (...command: ReceiverCommand) => void child.send(command),
-    /** What arrived since the last call, up to 50 ms ago. */
+    /** Returns the arrivals since the last call. An arrival is reported up to 50 ms late. */
     take: () => received.splice(0),
   };
 }

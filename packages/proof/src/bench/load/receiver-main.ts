@@ -7,7 +7,7 @@ import { monotonicMicros } from '../measure.js';
 import { REPORT_EVERY_MS } from './processes.js';
 import type { ReceiverCommand, ReceiverPlan, ReceiverReport } from './processes.js';
 
-// The receiver as a process of its own: endpoints of testkit at some ports, any path, a reply for each path.
+// Runs the receiver as a separate process: one testkit endpoint at each port, for any path. Messages set the reply at a path.
 
 const { certFile, keyFile, ports, cost } = JSON.parse(process.argv[2] ?? '') as ReceiverPlan;
 const report = (message: ReceiverReport): void => void process.send?.(message);
@@ -29,7 +29,7 @@ setInterval(() => {
   if (receipts.length === 0) return;
   report({ kind: 'received', receipts });
   receipts = [];
-  // What an endpoint remembers of ids would grow for ever.
+  // Otherwise an endpoint's counts of ids would grow without bound.
   for (const endpoint of endpoints) if ('forget' in endpoint) endpoint.forget();
 }, REPORT_EVERY_MS);
 report({ kind: 'listening', origins: endpoints.map(({ origin }) => origin) });

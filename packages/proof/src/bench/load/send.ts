@@ -6,16 +6,16 @@ import { openProducer } from '@webhooks/testkit/account';
 import { Agent } from 'undici';
 import { monotonicMicros, percentilesOf } from '../measure.js';
 
-/** Where events go. */
+/** The target of a run's events. */
 export type TargetPlan =
   /** Straight to the topic, acks=all. */
   | { readonly kind: 'topic'; readonly brokers: readonly string[] }
   /** `POST /integration/v1/events` to ingest, one event a request. */
   | { readonly kind: 'ingest'; readonly url: string; readonly token: string }
-  /** To an endpoint itself, with nothing in between: what the service is compared with. */
+  /** Directly to an endpoint, without the service: the reference for comparison. */
   | { readonly kind: 'endpoint'; readonly url: string; readonly caFile: string };
 
-/** An event as its target takes it. */
+/** An event, encoded for its target. */
 export interface Outgoing {
   readonly id: string;
   /** Key of its record. */
@@ -27,13 +27,15 @@ export interface Target {
   encode(event: PaymentEvent): Buffer;
   /** Resolves when each of these events was acknowledged; rejects when one was not: the run is void then. */
   send(events: readonly Outgoing[]): Promise<void>;
-  /** Events of one request at most. */
+  /** Maximum number of events in one request. */
   readonly batch: number;
-  /** Requests of a flood that are always under way. */
+  /** Number of requests in flight when there is no rate. */
   readonly inFlight: number;
-  /** False when nobody acknowledges: the time of sending counts then. */
+  /** False for a target that acknowledges nothing: the time of sending is used instead. */
   readonly acknowledges: boolean;
-  /** What is due within so long goes together, milliseconds: finer costs CPU that others need, coarser makes bursts. */
+  /**
+   * Events that become due within this time are sent together, milliseconds. Less takes CPU time from other processes, more makes bursts.
+   */
   readonly lingerMs: number;
   close(): Promise<void>;
 }
@@ -46,7 +48,7 @@ async function openTopic(brokers: readonly string[]): Promise<Target> {
   return {
     encode: encodeEvent,
     batch: 500,
-    // Enough to be ahead of any worker.
+    // Enough to produce faster than any worker reads.
     inFlight: 2,
     acknowledges: true,
     // `linger.ms` of Kafka's own producer since 4.0.
@@ -64,7 +66,7 @@ interface Posting extends Pick<Target, 'encode' | 'acknowledges'> {
   readonly headersOf: (id: string) => Record<string, string>;
 }
 
-/** Posts one event a request, by undici's dispatch: its `request` makes a stream for each response. */
+/** Opens a target that posts one event a request. It uses undici's `dispatch`, because `request` creates a stream for each response. */
 function openPosting(url: string, { ca, headersOf, ...how }: Posting): Target {
   const options = { connections: CONNECTIONS, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 };
   const agent = new Agent({ connect: { ca }, ...options });
@@ -75,7 +77,7 @@ function openPosting(url: string, { ca, headersOf, ...how }: Posting): Target {
       agent.dispatch(
         { origin, path, method: 'POST', headers: headersOf(id), body },
         {
-          // undici refuses a handler without the two that do nothing.
+          // undici refuses a handler that lacks the two empty functions.
           onRequestStart: () => undefined,
           onResponseStart: (_controller, code) => void (status = code),
           onResponseData: () => undefined,
@@ -99,6 +101,7 @@ function openPosting(url: string, { ca, headersOf, ...how }: Posting): Target {
   };
 }
 
+/** Opens the target of a plan. The caller closes it. */
 export async function openTarget(plan: TargetPlan): Promise<Target> {
   const type = { 'content-type': 'application/json' };
   switch (plan.kind) {
@@ -106,7 +109,7 @@ export async function openTarget(plan: TargetPlan): Promise<Target> {
       return openTopic(plan.brokers);
     case 'ingest':
       return openPosting(plan.url, {
-        // As a payment system that serves all tenants: without the id, which ingest derives from the fact.
+        // As a payment system that serves all tenants posts: without the id, which ingest derives from the fact.
         encode: ({ id: _derived, ...posted }) => Buffer.from(JSON.stringify(posted)),
         headersOf: () => ({ ...type, authorization: `Bearer ${plan.token}` }),
         acknowledges: true,
@@ -115,7 +118,7 @@ export async function openTarget(plan: TargetPlan): Promise<Target> {
       return openPosting(plan.url, {
         ca: readFileSync(plan.caFile),
         encode: renderNotification,
-        // Those of a notification but its signature.
+        // The headers of a notification, without the signature.
         headersOf: (id) => ({
           ...type,
           'user-agent': 'webhooks/1',
@@ -128,11 +131,11 @@ export async function openTarget(plan: TargetPlan): Promise<Target> {
   }
 }
 
-/** Of what was sent, by index of the event; monotonic microseconds. */
+/** Times by index of the event, monotonic microseconds. */
 const newTimes = (count: number) => ({
   dueAt: new Float64Array(count),
   acknowledgedAt: new Float64Array(count),
-  /** How much later than scheduled events were sent: 99 % of them; 0 for a flood. */
+  /** 99th percentile of the delay between scheduled and actual sending; 0 without a rate. */
   lateMicros: 0,
 });
 type Sent = ReturnType<typeof newTimes>;
@@ -155,8 +158,8 @@ async function sendFlood(events: readonly Outgoing[], target: Target): Promise<S
 }
 
 /**
- * What is due is sent at once. An event that is sent late keeps its due time, so that a stall of anyone, the generator
- * included, shows in the latencies.
+ * Sends each event when it is due. A late event keeps its due time, so a stall of any process, also of the generator, shows in the
+ * latencies.
  */
 async function sendScheduled(events: readonly Outgoing[], target: Target, perSecond: number): Promise<Sent> {
   const times = newTimes(events.length);
@@ -175,7 +178,7 @@ async function sendScheduled(events: readonly Outgoing[], target: Target, perSec
     const to = Math.min(events.length, from + target.batch, Math.floor(due));
     if (to > from) {
       const sending = send(from, to);
-      // Awaited when all are sent; until then a fault must not count as unhandled.
+      // Awaited after the loop; until then Node must not report a rejection as unhandled.
       sending.catch(() => undefined);
       inFlight.push(sending);
       from = to;
@@ -186,9 +189,9 @@ async function sendScheduled(events: readonly Outgoing[], target: Target, perSec
 }
 
 /**
- * Sends all events. Open loop with a rate: each event at its scheduled time, whether or not the ones before it are done; closed
- * loop without: as many requests are always under way as the target takes. Resolves when the last event was acknowledged, rejects
- * when one was not.
+ * Sends all events. With a rate (open loop), each event is sent at its scheduled time, whether or not earlier ones are done. Without a rate
+ * (closed loop), the target's number of requests is always in flight. Resolves when the last event was acknowledged; rejects when one was
+ * not.
  */
 export const sendAll = (events: readonly Outgoing[], target: Target, perSecond?: number): Promise<Sent> =>
   perSecond === undefined ? sendFlood(events, target) : sendScheduled(events, target, perSecond);

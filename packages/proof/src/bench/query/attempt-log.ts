@@ -2,37 +2,44 @@ import { EVENT_TYPES, MAX_PACK_ENTRIES, TOPICS, deliveryIdOf, encodeAttemptPack 
 import type { AttemptLogEntry, EventType } from '@webhooks/contracts';
 import { batchesOf, openProducer } from '@webhooks/testkit/account';
 
-/** Deliveries of one tenant, evenly over some time, as workers would log them. */
+/** Plans the delivery log of one tenant, with deliveries spread evenly over a time range. */
 export interface LogPlan {
   readonly tenantId: string;
   readonly deliveries: number;
-  /** Of each endpoint the `ref`; they have the types of `typeOfEndpoint`. */
+  /** The `ref` of each endpoint; `typeOfEndpoint` returns its event type. */
   readonly refs: readonly string[];
-  /** First attempt of the first delivery, and the time by which everything has happened; Unix milliseconds. */
+  /** Time of the first attempt, and the latest time of any attempt; Unix milliseconds. */
   readonly from: number;
   readonly to: number;
 }
 
-/** One delivery in 11 needs a second attempt and one in 49 is dead: no multiples of 20, so that each endpoint has some. */
+/**
+ * One delivery in 11 needs a second attempt and one in 49 is dead. Neither number has a factor in common with 20, the number of endpoints,
+ * so each endpoint has some.
+ */
 const RETRIED = 11;
 const DEAD = 49;
-/** Deliveries until the second attempt. It then mostly comes in another pack, and a document has to be replaced. */
+/**
+ * Number of deliveries between a first and a second attempt. The second one is then mostly in another pack, so a document has to be
+ * replaced.
+ */
 const RETRIED_AFTER = 10_000;
-/** What was attempted before a delivery died is older than the log. */
+/** Number of the only attempt in the log of a dead delivery. Its earlier attempts are older than the log. */
 const LAST_ATTEMPT = 13;
 
-/** Endpoints of a log take turns in what they are registered for. */
+/** Returns the event type of the endpoint at this index. Endpoints have the types in turn. */
 export const typeOfEndpoint = (index: number): EventType =>
   EVENT_TYPES[index % EVENT_TYPES.length] ?? 'PIX_OUT';
 
 const timeOf = ({ from, to, deliveries }: LogPlan, index: number): number =>
   Math.min(to, Math.floor(from + ((to - from) * index) / deliveries));
 
-/** Delivery `index` (from 0) of the plan, and what the log says of it. */
+/** Returns delivery `index` (from 0) of the plan, with its state in the log. */
 export function plannedDelivery(plan: LogPlan, index: number) {
   const endpoint = index % plan.refs.length;
   const ref = plan.refs[endpoint] ?? '';
-  // As long as the id that ingest makes of a fact. Each run has its own: a database of MONGODB_URI remembers the last one.
+  // As long as the id that ingest derives. New in each run, because an external database (`MONGODB_URI`) still holds the deliveries of the
+  // last one.
   const eventId = `evt_${plan.from}_${String(index).padStart(38, '0')}`;
   const isDead = index % DEAD === DEAD - 1;
   return {
@@ -43,13 +50,13 @@ export function plannedDelivery(plan: LogPlan, index: number) {
     /** Unix milliseconds. */
     createdAt: timeOf(plan, index),
     status: isDead ? 'dead' : 'delivered',
-    /** How many attempts are known. */
+    /** Number of attempts in the log. */
     attempts: !isDead && index % RETRIED === RETRIED - 1 ? 2 : 1,
   } as const;
 }
 export type PlannedDelivery = ReturnType<typeof plannedDelivery>;
 
-/** What its attempts put into the log. */
+/** Returns the log entries of one delivery. */
 function entriesOf(plan: LogPlan, index: number): readonly AttemptLogEntry[] {
   const { createdAt, status, attempts, ...known } = plannedDelivery(plan, index);
   const shared = {
@@ -76,13 +83,13 @@ function entriesOf(plan: LogPlan, index: number): readonly AttemptLogEntry[] {
   ];
 }
 
-/** What workers would log of the plan's deliveries, in the order of time; the same for the same plan. */
+/** Builds the log entries of the plan's deliveries, ordered by time. The same plan always gives the same log. */
 export const makeLog = (plan: LogPlan): readonly AttemptLogEntry[] =>
   Array.from({ length: plan.deliveries }, (_, index) => entriesOf(plan, index))
     .flat()
     .sort((left, right) => left.at - right.at);
 
-/** Packs of one request: some 120 KB each, over 12 partitions, whose batches may have 4 MiB. */
+/** Packs in one request: about 120 KB each, over 12 partitions, whose batches may have 4 MiB. */
 const PACKS_AT_ONCE = 24;
 
 /** Writes a log to the topic in full packs, as workers at their limit do. */
@@ -90,7 +97,7 @@ export async function fillLog(brokers: readonly string[], log: readonly AttemptL
   const producer = await openProducer(brokers, 'bench-log', TOPICS.attempts);
   try {
     const packs = [...batchesOf(log, MAX_PACK_ENTRIES)].map((entries, pack) => ({
-      // A running number spreads packs over the partitions, as a worker's does.
+      // A running number spreads packs over the partitions, as the worker's keys do.
       key: String(pack),
       value: encodeAttemptPack(entries),
     }));

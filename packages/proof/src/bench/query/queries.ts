@@ -6,31 +6,31 @@ import type { LogPlan, PlannedDelivery } from './attempt-log.js';
 
 type QueryClient = Pick<Client, 'charge' | 'transaction' | 'deliveries' | 'delivery' | 'health'>;
 
-/** A query that query-api documents, about something else each turn; resolves with whether the response is right. */
+/** A documented query of query-api. Each turn queries another item. `run` resolves with whether the response is right. */
 export interface DocumentedQuery {
   readonly name: string;
-  /** A list may read much of the embedded database, which cannot sort by an index. */
+  /** True for a list: it may read much of the embedded database, which cannot sort by an index. */
   readonly isList?: true;
   readonly run: (turn: number) => Promise<boolean>;
 }
 
-/** Queries jump through what they are about: a prime, so that they come by everything. */
+/** Step between the items of two queries. A prime, so that every item has its turn. */
 export const STRIDE = 7_919;
-/** Half of the span of a query about a time range. */
+/** Half of the time range of a query, in milliseconds. */
 const AROUND_MS = 300_000;
-/** Page of a list when nothing is said. */
+/** Default page size of a list. */
 const LIMIT = 50;
 
 const utc = (ms: number): string => new Date(ms).toISOString();
 const statusAt = (turn: number): 'delivered' | 'dead' => (turn % 2 === 0 ? 'delivered' : 'dead');
 
-/** Whether a row is what a filter is about. */
-const isMeant = (row: DeliverySummary, { from = '', to = '~', ...filter }: DeliveryFilter): boolean =>
+/** Whether a row matches a filter. */
+const matchesFilter = (row: DeliverySummary, { from = '', to = '~', ...filter }: DeliveryFilter): boolean =>
   row.createdAt >= from &&
   row.createdAt < to &&
   Object.entries(filter).every(([name, value]) => row[name as keyof DeliverySummary] === value);
 
-/** Every documented query of deliveries, and the health of their endpoints. */
+/** Returns every documented query of deliveries, and the one of an endpoint's health. */
 export function queriesOfLog(client: QueryClient, plan: LogPlan): readonly DocumentedQuery[] {
   const known = (turn: number): PlannedDelivery => plannedDelivery(plan, (turn * STRIDE) % plan.deliveries);
   const list = (name: string, filterOf: (delivery: PlannedDelivery, turn: number) => DeliveryFilter) => ({
@@ -40,7 +40,7 @@ export function queriesOfLog(client: QueryClient, plan: LogPlan): readonly Docum
       const filter = filterOf(known(turn), turn);
       const { data, results } = await client.deliveries(filter);
       const isPage = results > 0 && results <= LIMIT && data.length === results;
-      return isPage && data.every((row) => isMeant(row, filter));
+      return isPage && data.every((row) => matchesFilter(row, filter));
     },
   });
   return [
@@ -73,7 +73,7 @@ export function queriesOfLog(client: QueryClient, plan: LogPlan): readonly Docum
   ];
 }
 
-/** The queries of payments of dynamic charges, each with one event that was delivered once. */
+/** Returns the queries of paid dynamic charges. Each charge has one event, which was delivered once. */
 export function queriesOfEvents(
   client: QueryClient,
   events: readonly PaymentEvent[],

@@ -8,9 +8,9 @@ import type { LoadPlan } from '../load/generator.js';
 import { startGenerator, startReceiver } from '../load/processes.js';
 import { monotonicMicros, percentilesOf } from '../measure.js';
 import { atMost, figure, percentileFigures, showRuns } from '../report.js';
-import type { Figure, Shown } from '../report.js';
+import type { Figure, Measurement } from '../report.js';
 import type { Scenario, ScenarioContext } from '../scenario.js';
-import { followProjections, registerFanOut } from '../world/world.js';
+import { waitForProjections, registerFanOut } from '../world/world.js';
 import type { World } from '../world/world.js';
 import { nextSeed, runLoad } from '../world/run.js';
 import { openCaller } from './handlers.js';
@@ -21,12 +21,15 @@ const ATTACK_PER_SECOND = 10;
 const WORST_SECONDS = 10;
 const WORST_P99_MS = 500;
 const QUERIES = 'queries';
-/** What the tenant that queries has of its own; each fourth event pays one charge. */
+/** Number of events of the tenant that queries; every fourth one pays the same charge. */
 const OWN_EVENTS = 12_000;
-/** Loops that query without a pause: a third of them count what was missed, the others read the charge. */
+/** Loops that query without a pause: a third of them count missed deliveries, the others read the charge. */
 const LOOPS = 12;
 
-/** Each event of a tenant is owed to so many webhooks. Those of a cost are hosts that have it, each with a port of its own. */
+/**
+ * The load of an attacking tenant, each of whose events goes to `webhooks` endpoints. With a `cost`, each endpoint is a host with that
+ * cost, at its own port.
+ */
 interface Attack extends Pick<LoadPlan, 'count' | 'perSecond'> {
   readonly tenantId: string;
   readonly cost?: Cost;
@@ -63,13 +66,13 @@ function figuresOf(
   ];
 }
 
-/** Deliveries of another tenant meanwhile. */
+/** Measures the deliveries of a steady tenant while another one attacks. */
 async function measureDeliveries({ sizes, openWorld, run }: ScenarioContext): Promise<void> {
   const { count, seconds, fanOut: { webhooks, events } = { webhooks: 1, events: 1 } } = sizes;
   const rate = { count: ATTACK_PER_SECOND * seconds, perSecond: ATTACK_PER_SECOND };
   const all: readonly Attack[] = [
     ...COSTS.map((cost) => ({ tenantId: cost, cost, webhooks: count, ...rate })),
-    // The last one: it is not waited for.
+    // Last, because its deliveries are not waited for.
     { tenantId: 'fan-outs', webhooks, count: events },
   ];
   const world = await openWorld({ tenants: [STEADY, ...all.map(({ tenantId }) => tenantId)], ports: 1 });
@@ -86,11 +89,11 @@ async function measureDeliveries({ sizes, openWorld, run }: ScenarioContext): Pr
   }
 }
 
-/** Queries at the rate of the steady tenant. A response counts as a delivery; one that is not 200 is missing. */
+/** Sends queries at the rate of the steady tenant. A 2xx response counts as a delivery, any other as missing. */
 async function queryAtRate(
   call: () => Promise<{ readonly status: number }>,
   seconds: number,
-): Promise<Shown> {
+): Promise<Measurement> {
   const [sent, responses]: [Acceptance[], Promise<Receipt>[]] = [[], []];
   const startedAt = monotonicMicros();
   for (let turn = 0; turn < STEADY_PER_SECOND * seconds; turn += 1) {
@@ -110,7 +113,7 @@ async function queryAtRate(
   return { account: `sent=${accepted} responses=${delivered}`, figures: [failures, ...figures] };
 }
 
-/** Queries of another tenant meanwhile. */
+/** Measures the queries of a steady tenant while another one queries without a pause. */
 async function measureQueries({ sizes, openWorld, run }: ScenarioContext): Promise<void> {
   const world = await openWorld({ tenants: [STEADY, QUERIES], ports: 1, withQueryApi: true });
   const [eventType, txId] = [BENCH_EVENT_TYPE, 'thechargeofallthesepayments'] as const;
@@ -120,8 +123,8 @@ async function measureQueries({ sizes, openWorld, run }: ScenarioContext): Promi
   );
   const lines = [known, ...own].map((event) => readFeedLine(JSON.stringify(event)));
   await feedTopic(world.stack.description().kafkaBrokers, lines, newReport());
-  await followProjections(world);
-  // Registered only now: it missed all of them.
+  await waitForProjections(world);
+  // Registered after the events, so this webhook missed all of them.
   const [{ ref } = { ref: '' }] = await registerFanOut(world, QUERIES, 1);
   const call = openCaller(world, [STEADY, QUERIES]);
   let isOver = false;
@@ -142,7 +145,7 @@ async function measureQueries({ sizes, openWorld, run }: ScenarioContext): Promi
 
 export const attacks: Scenario = {
   title:
-    'a tenant makes the worker or query-api compute beside a steady one, by its endpoints, by fan-outs and by queries; count: webhooks for each of its 10 events/s, seconds: of each attack',
+    'a tenant costs the worker or query-api CPU time, by its endpoints, fan-outs and queries, beside a steady tenant; count: webhooks for each of its 10 events/s, seconds: of each attack',
   usual: { count: 16, seconds: 20, fanOut: { webhooks: 200, events: 500 } },
   whole: { count: 32, seconds: 60, fanOut: { webhooks: 1_000, events: 2_000 } },
   measure: async (context) => {

@@ -7,18 +7,18 @@ import { makeEvents } from '../load/generator.js';
 import { monotonicMicros, percentilesOf } from '../measure.js';
 import { STRIDE } from '../query/queries.js';
 import { atMost, figure, showRuns } from '../report.js';
-import type { Bar, Figure, Shown } from '../report.js';
+import type { Bar, Figure, Measurement } from '../report.js';
 import type { Scenario, ScenarioContext } from '../scenario.js';
-import { followProjections, clientOf, registerFanOut, registerTen, tenTenants } from '../world/world.js';
+import { waitForProjections, clientOf, registerFanOut, registerTen, tenTenants } from '../world/world.js';
 import type { World } from '../world/world.js';
 import { nextSeed, runLoad } from '../world/run.js';
 
 const PER_SECOND = 1_500;
 const P99_MS = 250;
 const UNKNOWN_PERCENT = 0.1;
-/** Connections are opened and code is compiled; not shown. */
+/** Not in the figures: connections are opened and code is compiled. */
 const WARM_UP_SECONDS = 15;
-/** Behind a backlog: between two queries. */
+/** Time between two queries while query-api reads a backlog. */
 const QUERY_EVERY_MS = 10;
 const TENANTS = tenTenants('handlers');
 const BEHIND = 'behind';
@@ -28,11 +28,18 @@ type QueryOf = (data: DynamicPaidData) => string;
 const transactionOf: QueryOf = ({ endToEndId }) => `pix/transaction?endToEndId=${endToEndId}`;
 const chargeOf: QueryOf = ({ txId }) => `pix/cob/${txId}`;
 
-/** Queries as a tenant of these, with a body where there is one. */
+/** A response of query-api. */
+interface TimedResponse {
+  readonly status: number;
+  /** From the query until the response was read, in microseconds. */
+  readonly micros: number;
+}
+
+/** Returns a function that queries query-api as one of these tenants; with `data`, by a POST. It resolves when the response was read. */
 export function openCaller(world: World, tenants: readonly string[]) {
   const clients = new Map(tenants.map((tenantId) => [tenantId, clientOf(world, tenantId)]));
   const { queryApi } = world.stack.description();
-  return async (tenantId: string, path: string, data?: object) => {
+  return async (tenantId: string, path: string, data?: object): Promise<TimedResponse> => {
     const authorization = `Bearer ${await clients.get(tenantId)?.token()}`;
     const startedAt = monotonicMicros();
     const sent = data && { method: 'POST', body: JSON.stringify(data) };
@@ -44,15 +51,12 @@ export function openCaller(world: World, tenants: readonly string[]) {
     return { status, micros: monotonicMicros() - startedAt };
   };
 }
-/** A response of query-api. */
-type TimedResponse = Awaited<ReturnType<ReturnType<typeof openCaller>>>;
-
-/** `isBehind`: of a backlog there are no bars but for "not there". */
+/** `isBehind`: while query-api reads a backlog, 503 and slow responses have no bar. */
 function figuresOf(responses: readonly TimedResponse[], isBehind: boolean): readonly Figure[] {
   const { p50, p99 } = percentilesOf(responses.map(({ micros }) => micros));
-  const share = (name: string, isMeant: (status: number) => boolean, bar?: Bar): Figure => {
-    const meant = responses.filter(({ status }) => isMeant(status));
-    return figure(`responses with ${name}`, (100 * meant.length) / responses.length, '%', bar);
+  const share = (name: string, isWanted: (status: number) => boolean, bar?: Bar): Figure => {
+    const wanted = responses.filter(({ status }) => isWanted(status));
+    return figure(`responses with ${name}`, (100 * wanted.length) / responses.length, '%', bar);
   };
   const barred = (value: number) => (isBehind ? undefined : atMost(value));
   return [
@@ -105,7 +109,10 @@ async function measureHandlers(context: ScenarioContext, world: World, handler: 
   }
 }
 
-/** Takes lags of topics that grow no more. Gives the longest time, in microseconds, in which a projection that was behind got no further. */
+/**
+ * Returns a function that takes the lags of topics that no longer grow. It returns the longest time, in microseconds, for which a lagging
+ * projection made no progress.
+ */
 function watchProgress() {
   let longest = 0;
   const seen = new Map<string, ProjectionLag & { readonly at: number }>();
@@ -119,8 +126,8 @@ function watchProgress() {
   };
 }
 
-/** Payments that were delivered while query-api was away, queried from its start until it has read them all. */
-async function measureBehind(world: World, count: number): Promise<Shown> {
+/** Delivers payments while query-api is down, then queries them from its start until it has read them all. */
+async function measureBehind(world: World, count: number): Promise<Measurement> {
   const { fleet } = world.stack;
   const call = openCaller(world, [BEHIND]);
   const endpoints = await registerFanOut(world, BEHIND, 1);
@@ -135,13 +142,13 @@ async function measureBehind(world: World, count: number): Promise<Shown> {
     const event = events[(sent.length * STRIDE) % count];
     sent.push(call(BEHIND, transactionOf(event?.data as DynamicPaidData)));
   }, QUERY_EVERY_MS);
-  const stood = watchProgress();
-  const readAt = await followProjections(world, undefined, stood).finally(() => clearInterval(timer));
+  const longestStall = watchProgress();
+  const readAt = await waitForProjections(world, undefined, longestStall).finally(() => clearInterval(timer));
   const responses = await Promise.all(sent);
   const read = figure('everything was read in', (readAt - startedAt) / 1_000_000, 's');
-  // Each projection gets on in every second.
-  const still = figure('a projection stood still for, at most', stood() / 1_000_000, 's', atMost(1));
-  return showRuns([run], [...figuresOf(responses, true), read, still]);
+  // Each projection makes progress every second.
+  const stalled = figure('longest stall of a projection', longestStall() / 1_000_000, 's', atMost(1));
+  return showRuns([run], [...figuresOf(responses, true), read, stalled]);
 }
 
 async function measure(context: ScenarioContext): Promise<void> {
@@ -161,7 +168,7 @@ async function measure(context: ScenarioContext): Promise<void> {
 
 export const handlers: Scenario = {
   title:
-    'handlers that query each payment before they respond, then queries while it reads a backlog; seconds: of each load, count: events of the backlog',
+    'handlers that query each payment before they respond, then queries while query-api reads a backlog; seconds: of each load, count: events of the backlog',
   usual: { count: 20_000, seconds: 10 },
   whole: { count: 300_000, seconds: 60 },
   measure,

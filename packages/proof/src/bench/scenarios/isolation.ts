@@ -2,14 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Reply } from '@webhooks/testkit';
 import { monotonicMicros, percentilesOf } from '../measure.js';
 import { atLeast, atMost, figure, percentileFigures, showRuns } from '../report.js';
-import type { Shown } from '../report.js';
 import type { Scenario, ScenarioContext } from '../scenario.js';
 import { findThroughput, runLoad } from '../world/run.js';
 import type { RunOptions, Schedule } from '../world/run.js';
-import { TEN, isPathOf, registerTen, tenTenants } from '../world/world.js';
+import { ENDPOINTS, isPathOf, registerTen, tenTenants } from '../world/world.js';
 import type { Endpoints, World } from '../world/world.js';
 
-/** What the last three of the ten do while they are bad. */
+/** Replies of the last three of the ten endpoints while they are bad. */
 const BAD: readonly Reply[] = [
   { kind: 'hang' },
   { kind: 'status', status: 500 },
@@ -19,20 +18,20 @@ const P99_TIMES = 2;
 const THROUGHPUT_PERCENT = 90;
 /** Not in the figures: connections are opened, the code that defers is compiled, the retry topics get their first segments. */
 const LEAD_IN_SECONDS = 4;
-/** Each run has endpoints of its own: what bad ones are still owed does not get into the next run's delivery account. */
+/** Each run has its own endpoints, so late deliveries of bad ones do not enter the next run's delivery account. */
 const RUNS = ['warm-up', 'load', 'healthy-flood', 'bad-flood'];
 
 const isHealthyIn = (endpoints: Endpoints) => isPathOf(endpoints.slice(0, -BAD.length));
 const isBadIn = (endpoints: Endpoints) => isPathOf(endpoints.slice(-BAD.length));
 
-function spoil({ receiver }: World, endpoints: Endpoints): void {
+function makeBad({ receiver }: World, endpoints: Endpoints): void {
   for (const [index, { path }] of endpoints.slice(-BAD.length).entries())
     receiver.replyAt(path, BAD[index] ?? { kind: 'hang' });
 }
 
-/** What is deferred here is delivered before anything is measured. */
+/** Warms up the retry path: bad endpoints defer deliveries, all of which are delivered before anything is measured. */
 async function deferOnce(world: World, endpoints: Endpoints, perSecond: number): Promise<void> {
-  spoil(world, endpoints);
+  makeBad(world, endpoints);
   const load = { perSecond, seconds: LEAD_IN_SECONDS };
   await runLoad(world, endpoints, load, {
     meanwhile: async (sent) => {
@@ -42,8 +41,10 @@ async function deferOnce(world: World, endpoints: Endpoints, perSecond: number):
   });
 }
 
-/** The load goes on while three of ten turn bad: both halves have open connections, and the turn itself counts. */
-async function turnBad(world: World, endpoints: Endpoints, { perSecond, seconds }: Schedule): Promise<Shown> {
+/**
+ * Measures a continuous load while three of ten endpoints turn bad. Both halves have open connections, and the moment of the change counts.
+ */
+async function turnBad(world: World, endpoints: Endpoints, { perSecond, seconds }: Schedule) {
   let badAt = 0;
   const load = { perSecond, seconds: LEAD_IN_SECONDS + 2 * seconds };
   const result = await runLoad(world, endpoints, load, {
@@ -51,7 +52,7 @@ async function turnBad(world: World, endpoints: Endpoints, { perSecond, seconds 
     meanwhile: async () => {
       await delay(1_000 * (LEAD_IN_SECONDS + seconds));
       badAt = monotonicMicros();
-      spoil(world, endpoints);
+      makeBad(world, endpoints);
     },
   });
   const isPath = isHealthyIn(endpoints);
@@ -68,7 +69,7 @@ async function turnBad(world: World, endpoints: Endpoints, { perSecond, seconds 
   );
 }
 
-/** Deliveries each second of the first seven at the limit, until the last of them. */
+/** Returns the deliveries each second of the first seven endpoints at the limit, until the last of them. */
 async function floodTen(world: World, endpoints: Endpoints, count: number, options: RunOptions = {}) {
   const result = await runLoad(world, endpoints, { count }, options);
   const arrivals = result.account.arrivals({ isPath: isHealthyIn(endpoints) });
@@ -76,10 +77,10 @@ async function floodTen(world: World, endpoints: Endpoints, count: number, optio
   return { result, rate };
 }
 
-/** Half load, and then at the limit: ten healthy ones, and three bad ones among ten others. */
+/** Measures half load while three endpoints turn bad. Then, at the limit: ten healthy endpoints, and three bad ones among ten others. */
 async function measure(context: ScenarioContext): Promise<void> {
   const { count, seconds } = context.sizes;
-  const world = await context.openWorld({ tenants: RUNS.flatMap(tenTenants), ports: TEN });
+  const world = await context.openWorld({ tenants: RUNS.flatMap(tenTenants), ports: ENDPOINTS });
   const opened = await Promise.all(RUNS.map((run) => registerTen(world, run)));
   const [warmUp = [], load = [], healthy = [], bad = []] = opened;
   const perSecond = (await findThroughput(world, healthy)) / 2;
@@ -91,7 +92,7 @@ async function measure(context: ScenarioContext): Promise<void> {
     without = rate;
     return showRuns([result], [figure('deliveries each second of seven', rate, '1/s')]);
   });
-  spoil(world, bad);
+  makeBad(world, bad);
   await context.run('at the limit, three bad', async () => {
     const { result, rate } = await floodTen(world, bad, count, { mayWait: isBadIn(bad) });
     const figures = [

@@ -1,7 +1,7 @@
 import { percentilesOf } from '../measure.js';
 import type { Percentiles } from '../measure.js';
 import { atMost, figure, percentileFigures, showRuns } from '../report.js';
-import type { Figure, Shown } from '../report.js';
+import type { Figure, Measurement } from '../report.js';
 import type { Scenario, ScenarioContext } from '../scenario.js';
 import { findThroughput, runLoad, toEndpoint } from '../world/run.js';
 import type { RunResult, Schedule } from '../world/run.js';
@@ -14,7 +14,7 @@ const SHARES = [25, HALF, 75];
 const P50_ABOVE_MS = 5;
 const P99_ABOVE_MS = 25;
 const TENANT = 'latency';
-/** Connections are opened; not in the figures. */
+/** Not in the figures: connections are opened. */
 const LEAD_IN_SECONDS = 1;
 const TURNS = 3;
 
@@ -44,13 +44,13 @@ function figuresOf(
   ];
 }
 
-/** Both at the same rate, in turns: what others do to the machine should meet both. */
+/** Measures service and reference at the same rate, in turns, so that other processes on the machine affect both alike. */
 async function measureShare(
   world: World,
   endpoint: BenchEndpoint,
   load: Schedule,
   share: number,
-): Promise<Shown> {
+): Promise<Measurement> {
   const [direct, service]: [RunResult[], RunResult[]] = [[], []];
   for (let turn = 0; turn < TURNS; turn += 1) {
     direct.push(await runLoad(world, [endpoint], load, { target: toEndpoint(world, endpoint) }));
@@ -59,7 +59,7 @@ async function measureShare(
   return showRuns(service, figuresOf(share, service, direct));
 }
 
-/** From Kafka's acknowledgement to the receiver, beside the same schedule posted straight to the receiver. */
+/** Measures the time from Kafka's acknowledgement to the receiver, beside the same schedule posted directly to the receiver. */
 async function measure(context: ScenarioContext): Promise<void> {
   const world = await context.openWorld({ tenants: [TENANT], ports: 1 });
   for (const endpoint of await registerFanOut(world, TENANT, 1)) {

@@ -7,40 +7,40 @@ import type { LogPlan } from '../query/attempt-log.js';
 import { queriesOfEvents, queriesOfLog } from '../query/queries.js';
 import type { DocumentedQuery } from '../query/queries.js';
 import { atLeast, atMost, figure, othersFigure, showRuns } from '../report.js';
-import type { Bar, Figure, Shown } from '../report.js';
+import type { Bar, Figure, Measurement } from '../report.js';
 import type { Scenario, ScenarioContext } from '../scenario.js';
-import { followProjections, clientOf, registerEndpoints, registerFanOut } from '../world/world.js';
+import { waitForProjections, clientOf, registerEndpoints, registerFanOut } from '../world/world.js';
 import type { World } from '../world/world.js';
 import { nextSeed, runLoad } from '../world/run.js';
 
-/** One with a log, and one whose events are delivered. */
+/** Two tenants: one with a generated log, and one whose events are delivered. */
 const LOG = 'query-log';
 const PAID = 'query-paid';
 const ENDPOINTS = 20;
 const EVENTS = 10_000;
-/** The span of an endpoint's health, a day, less an hour in which the scenario ends. */
+/** Time range of the log: a day, as in an endpoint's health, less an hour for the scenario itself. */
 const SPAN_MS = 82_800_000;
 
-/** An event and its delivery. */
+/** Documents for each event: the event and its delivery. */
 const DOCUMENTS = 2;
 const BARE_TIMES = 2;
 const ATTEMPTS_PER_SECOND = 2_000;
 const EMBEDDED_P95_MS = 250;
 const SERVER_P95_MS = 20;
 const RUNS_EACH = 100;
-/** Not counted: connections are opened and code is compiled. */
+/** Queries that are not measured, while connections are opened and code is compiled. */
 const WARM_UP = 10;
 
-/** Whether the database is one of ours: it is a process of this machine then. */
+/** Whether the stack started the database, which is then one of its processes. */
 const isEmbedded = (world: World): boolean => world.pids()['mongodb'] !== undefined;
 
 const DATABASE = 'webhook_query';
-/** Documents of one statement, as query-api writes them. */
+/** Documents in one insert, as in query-api. */
 const STATEMENT = 500;
 
 /**
- * Copies the events of a tenant and their deliveries into new collections with the same indexes, by bare inserts. Gives their
- * number, their bytes, and what the database took for that: microseconds of CPU, 0 when it is none of ours.
+ * Inserts copies of a tenant's events and deliveries into new collections with the same indexes. Returns their number, their bytes, and the
+ * database's CPU time in microseconds: 0 for an external database.
  */
 async function insertBare(world: World, tenantId: string) {
   const { mongodbUri } = world.stack.description();
@@ -68,15 +68,11 @@ async function insertBare(world: World, tenantId: string) {
   }
 }
 
-/** Events that are delivered at once, beside bare inserts of what the log then holds. */
-async function measureWriting(world: World, seed: number): Promise<Shown> {
+/** Measures the writing of events and their deliveries, beside plain inserts of the same documents. */
+async function measureWriting(world: World, seed: number): Promise<Measurement> {
   const endpoints = await registerFanOut(world, PAID, 1);
-  const run = await runLoad(
-    world,
-    endpoints,
-    { count: EVENTS },
-    { seed, whenDelivered: () => followProjections(world) },
-  );
+  const whenDelivered = () => waitForProjections(world);
+  const run = await runLoad(world, endpoints, { count: EVENTS }, { seed, whenDelivered });
   const { documents, bytes, cpuMicros: bare } = await insertBare(world, PAID);
   const cpu = (name: string) => cpuOf(run.usage.processes, (one) => one === name);
   const cpuFigures = [
@@ -95,7 +91,7 @@ async function measureWriting(world: World, seed: number): Promise<Shown> {
   );
 }
 
-/** A log that ends now, of endpoints that are registered. */
+/** Registers endpoints, and plans a log of them that ends now. */
 async function planLog(world: World, deliveries: number): Promise<LogPlan> {
   const wanted = Array.from({ length: ENDPOINTS }, (_, index) => ({
     tenantId: LOG,
@@ -107,7 +103,7 @@ async function planLog(world: World, deliveries: number): Promise<LogPlan> {
   return { tenantId: LOG, refs: endpoints.map(({ ref }) => ref), deliveries, from: to - SPAN_MS, to };
 }
 
-/** How many deliveries the log has, counted endpoint by endpoint as the dry run of a redelivery does. */
+/** Returns how many deliveries the log has, counted endpoint by endpoint as the dry run of a redelivery does. */
 async function countLogged(client: Client, { refs, from }: LogPlan): Promise<number> {
   let sum = 0;
   for (const ref of refs)
@@ -119,14 +115,14 @@ async function countLogged(client: Client, { refs, from }: LogPlan): Promise<num
   return sum;
 }
 
-/** The attempts of a log, from the first one appended until none waits to be projected. */
-async function measureProjection(world: World, plan: LogPlan): Promise<Shown> {
+/** Measures the projection of a log, from its first append until all attempts are projected. */
+async function measureProjection(world: World, plan: LogPlan): Promise<Measurement> {
   const log = makeLog(plan);
   const attempts = log.filter(({ kind }) => kind === 'attempt').length;
   const endUsage = beginUsage(world.pids());
   const startedAt = monotonicMicros();
   await fillLog(world.stack.description().kafkaBrokers, log);
-  const projectedAt = await followProjections(world, 'attempts');
+  const projectedAt = await waitForProjections(world, 'attempts');
   const { processes, othersPercent } = endUsage(world.pids());
   const found = await countLogged(clientOf(world, LOG), plan);
   if (found !== plan.deliveries)
@@ -143,7 +139,7 @@ async function measureProjection(world: World, plan: LogPlan): Promise<Shown> {
   };
 }
 
-/** Times until the response was read, in microseconds. Throws `VoidRun` for a response that is wrong. */
+/** Runs a query repeatedly. Returns the time until each response was read, in microseconds. Throws `VoidRun` for a wrong response. */
 async function runInTurn({ name, run }: DocumentedQuery): Promise<readonly number[]> {
   const times: number[] = [];
   for (let turn = 0; turn < WARM_UP + RUNS_EACH; turn += 1) {
@@ -154,14 +150,14 @@ async function runInTurn({ name, run }: DocumentedQuery): Promise<readonly numbe
   return times.slice(WARM_UP);
 }
 
-/** None for a list of the embedded database. */
+/** Returns the limit for the p95 of a query; none for a list of the embedded database. */
 function barOf(world: World, { isList }: DocumentedQuery): Bar | undefined {
   if (!isEmbedded(world)) return atMost(SERVER_P95_MS);
   return isList ? undefined : atMost(EMBEDDED_P95_MS);
 }
 
-/** Each query, one query after the other; a wrong response voids them all. */
-async function measureQueries(world: World, queries: readonly DocumentedQuery[]): Promise<Shown> {
+/** Measures the queries, one at a time. A wrong response voids all of them. */
+async function measureQueries(world: World, queries: readonly DocumentedQuery[]): Promise<Measurement> {
   const figures: Figure[] = [];
   const endUsage = beginUsage(world.pids());
   for (const query of queries) {
@@ -183,13 +179,13 @@ async function measure(context: ScenarioContext): Promise<void> {
   await context.run(`the attempts of ${count} deliveries are projected`, () =>
     measureProjection(world, plan),
   );
-  await followProjections(world);
+  await waitForProjections(world);
   const events = makeEvents({ count: EVENTS, seed, tenants: [PAID] });
   const queries = [
     ...queriesOfLog(clientOf(world, LOG), plan),
     ...queriesOfEvents(clientOf(world, PAID), events),
   ];
-  const database = isEmbedded(world) ? 'the embedded database' : 'the given database';
+  const database = isEmbedded(world) ? 'the embedded database' : 'the database of MONGODB_URI';
   await context.run(`queries of ${database}, one at a time`, () => measureQueries(world, queries));
 }
 

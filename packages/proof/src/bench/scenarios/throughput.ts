@@ -1,7 +1,7 @@
 import type { Load } from '../load/generator.js';
 import { CONNECTIONS } from '../load/send.js';
 import { figure, atLeast, deliveriesPerSecond, showRuns, workerCpu } from '../report.js';
-import type { Shown } from '../report.js';
+import type { Measurement } from '../report.js';
 import type { Scenario, ScenarioContext, Sizes } from '../scenario.js';
 import { runLoad, toEndpoint, warmUpWorker } from '../world/run.js';
 import type { RunResult } from '../world/run.js';
@@ -9,30 +9,23 @@ import { registerFanOut } from '../world/world.js';
 import type { World } from '../world/world.js';
 
 /**
- * They take half a second of CPU time to two, which getrusage counts in microseconds. As many are sent before: the generator is
- * compiled then, and what it costs from there on is the limit.
+ * Posts of one reference run. They take 0.5 to 2 s of CPU time, which getrusage counts in microseconds. As many are sent before the
+ * measurement, so that the generator's code is compiled.
  */
 const POSTS = 20_000;
 
-/** The same bytes to the same receiver by the same HTTP client, with nothing around it. */
+/** Posts the same bytes to the same receiver by the same HTTP client, without the service. */
 async function measureReference(world: World, posts: number): Promise<Load> {
   const [origin = ''] = world.receiver.origins;
   const endpoint = { path: '/reference', tenantId: 'reference', origin, ref: '' };
-  const { load } = await runLoad(
-    world,
-    [endpoint],
-    { count: POSTS + posts },
-    {
-      target: toEndpoint(world, endpoint),
-      warmUp: POSTS,
-    },
-  );
+  const options = { target: toEndpoint(world, endpoint), warmUp: POSTS };
+  const { load } = await runLoad(world, [endpoint], { count: POSTS + posts }, options);
   return load;
 }
 
 /**
- * Measures in turns with the reference: a machine that others share changes its pace within seconds. Gives the runs, and the
- * mean CPU of the reference for a post before, between and after them.
+ * Runs `work` in turns with the reference, because a shared machine changes its speed within seconds. Returns the runs, and the reference's
+ * mean CPU time for a post, in microseconds.
  */
 export async function besideReference(world: World, turns: number, work: () => Promise<RunResult>) {
   const loads = [await measureReference(world, POSTS)];
@@ -74,28 +67,31 @@ interface Case {
 
 const FAN_OUTS = [1, 5];
 const CASES: readonly Case[] = [0, 50].flatMap((delayMs) => FAN_OUTS.map((fanOut) => ({ fanOut, delayMs })));
-/** Share of the reference's deliveries for each CPU second, in percent, where receivers respond at once. */
+/** Least share of the reference's deliveries for each CPU second, in percent, where receivers respond at once. */
 const SHARE_PERCENT = 42;
-/** Of one turn between two of the reference: it takes a second or more. */
+/** Events of one turn between two reference runs. A turn takes a second or more. */
 const TURN_EVENTS = 15_000;
 
 const tenantOf = ({ fanOut, delayMs }: Case): string => `throughput-${fanOut}-${delayMs}`;
 
-/** As many events as keep the slowest case busy for the time given; a fan-out of 5 makes five deliveries of each. */
+/**
+ * Returns the number of events of a case: as many as the slow receiver accepts in `seconds`, at most `count`. With a fan-out of 5 there are
+ * fewer, because each makes five deliveries.
+ */
 export function eventsOf({ fanOut, delayMs }: Case, { count, seconds }: Sizes): number {
-  // An endpoint that takes d ms gets 64 / d at most.
+  // An endpoint that responds after d ms gets 64 / d deliveries a millisecond at most.
   const busy = delayMs === 0 ? Infinity : (CONNECTIONS / delayMs) * 1_000 * seconds;
   return Math.round(Math.min(count / Math.sqrt(fanOut), busy));
 }
 
-async function measureCase(world: World, one: Case, sizes: Sizes): Promise<Shown> {
+async function measureCase(world: World, one: Case, sizes: Sizes): Promise<Measurement> {
   const endpoints = await registerFanOut(world, tenantOf(one), one.fanOut);
   for (const { path } of endpoints)
     world.receiver.replyAt(path, { kind: 'status', status: 200, delayMs: one.delayMs });
   const count = eventsOf(one, sizes);
   const turns = Math.ceil(count / TURN_EVENTS);
   const { runs, referenceMicros } = await besideReference(world, turns, async () => {
-    // Connections end while the reference has its turn.
+    // The worker's connections close during the reference's turn.
     await warmUpWorker(world, endpoints, count / turns);
     return runLoad(world, endpoints, { count: Math.ceil(count / turns) });
   });
@@ -110,7 +106,7 @@ async function measureCase(world: World, one: Case, sizes: Sizes): Promise<Shown
   ]);
 }
 
-/** The worker alone: events on the topic faster than it takes them. */
+/** Measures the worker alone. Events are produced to the topic faster than it reads them. */
 async function measure(context: ScenarioContext): Promise<void> {
   const ports = Math.max(...FAN_OUTS);
   const world = await context.openWorld({ tenants: CASES.map(tenantOf), ports });

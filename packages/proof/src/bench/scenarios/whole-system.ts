@@ -1,19 +1,19 @@
 import { atLeast, atMost, figure, deliveriesPerSecond, showRuns, systemCpu } from '../report.js';
-import type { Bar, Shown } from '../report.js';
+import type { Bar, Measurement } from '../report.js';
 import type { Scenario, ScenarioContext } from '../scenario.js';
-import { followProjections, registerFanOut } from '../world/world.js';
+import { waitForProjections, registerFanOut } from '../world/world.js';
 import type { World } from '../world/world.js';
 import { runLoad, throughIngest, warmUpWorker } from '../world/run.js';
 import type { RunOptions } from '../world/run.js';
 import { besideReference } from './throughput.js';
 
-/** Events at the limit, by one of the two ways in; broker and database are counted. */
+/** A load at the limit through one of the two ingresses. CPU time of broker and database counts too. */
 interface Case {
   readonly through: 'ingest' | 'topic';
   readonly fanOut: number;
-  /** Of the deliveries each second. */
+  /** Limit for the deliveries each second. */
   readonly rate?: Bar;
-  /** Of the CPU of the system for each delivery, in times of the reference's for a post. */
+  /** Limit for the system's CPU time for each delivery, as a multiple of the reference's for a post. */
   readonly cost?: Bar;
 }
 
@@ -23,16 +23,16 @@ const CASES: readonly Case[] = [
   { through: 'topic', fanOut: 1, cost: atMost(6) },
   { through: 'topic', fanOut: 5, cost: atMost(4) },
 ];
-/** No bars: they are of what has to run for a delivery. */
+/** Cases without bars, because the bars apply only to the processes that a delivery needs. */
 const CASES_WITH_LOG: readonly Case[] = [
   { through: 'ingest', fanOut: 1 },
   { through: 'topic', fanOut: 1 },
 ];
-/** The embedded database takes longer to write what is logged of a delivery than the delivery takes. */
+/** The embedded database takes longer to write the log of a delivery than the delivery takes. */
 const SHARE_WITH_LOG = 0.2;
-/** Java goes on compiling the broker: 57 µs of its CPU time for each post at first, 43 after 100,000, 33 after 300,000. */
+/** Java keeps compiling the broker: 57 µs of its CPU time for each post at first, 43 after 100,000, 33 after 300,000. */
 const MOST_WARM_UP_POSTS = 150_000;
-/** Of the run's own count, when that is small. */
+/** Multiple of the run's own count, which applies when it is smaller. */
 const WARM_UP_TIMES = 3;
 const WARM_UP = 'warm-up';
 
@@ -42,7 +42,7 @@ async function measureCase(
   world: World,
   one: Case,
   { count, ...options }: RunOptions & { readonly count: number },
-): Promise<Shown> {
+): Promise<Measurement> {
   const endpoints = await registerFanOut(world, tenantOf(one), one.fanOut);
   const target = one.through === 'ingest' ? { target: await throughIngest(world) } : {};
   const { runs, referenceMicros } = await besideReference(world, 1, () =>
@@ -57,7 +57,7 @@ async function measureCase(
   ]);
 }
 
-/** A world of its own, warm before it is measured. */
+/** Opens a world, warms it up, and measures the cases in it. */
 async function measureCases(
   context: ScenarioContext,
   cases: readonly Case[],
@@ -66,7 +66,7 @@ async function measureCases(
   const tenants = [WARM_UP, ...cases.map(tenantOf)];
   const ports = Math.max(...cases.map(({ fanOut }) => fanOut));
   const world = await context.openWorld({ tenants, ports, withQueryApi });
-  const options = withQueryApi ? { whenDelivered: () => followProjections(world) } : {};
+  const options = withQueryApi ? { whenDelivered: () => waitForProjections(world) } : {};
   const warm = await registerFanOut(world, WARM_UP, 1);
   await warmUpWorker(world, warm, count);
   const posts = Math.min(MOST_WARM_UP_POSTS, WARM_UP_TIMES * count);

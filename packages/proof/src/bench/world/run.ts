@@ -11,32 +11,32 @@ import { beginUsage, VoidRun, voidReason } from '../measure.js';
 import type { Pids } from '../measure.js';
 import type { BenchEndpoint, Endpoints, World } from './world.js';
 
-/** What a run may have besides its load. By default its events go to the topic. */
+/** Options of a run. By default its events go to the topic. */
 export interface RunOptions extends Partial<Pick<LoadPlan, 'seed' | 'target' | 'warmUp' | 'foreignKeys'>> {
-  /** Nothing new for so long means that nothing more will come, default two minutes. */
+  /** A run without a new delivery for this long is over; default two minutes. */
   readonly stalledMs?: number;
-  /** What happens once the load has begun; `sent` resolves when everything was acknowledged. The run waits for it. */
+  /** Called when the load begins; the run waits for its promise. `sent` resolves when all events are acknowledged. */
   readonly meanwhile?: (sent: Promise<Load>) => Promise<unknown>;
-  /** What happens once everything was delivered; what processes use until this has ended is counted. */
+  /** Called when everything is delivered. The usage of processes is measured until its promise resolves. */
   readonly whenDelivered?: () => Promise<unknown>;
-  /** Endpoints that are bad at the end: what they did not get has to be waiting in Kafka. Default: none. */
+  /** Paths of endpoints that are bad at the end: their missing deliveries have to wait in Kafka. Default: none. */
   readonly mayWait?: (path: string) => boolean;
 }
 
-/** An attempt that hangs is in no topic for as long as it may take: 10 s, and some time to publish its retry. */
+/** A delivery is in no topic during an attempt, which takes up to 10 s, and until its retry is published. */
 const IN_NO_TOPIC_MS = 30_000;
 
 let seeds = 0;
 /** A seed that no other run of this process has. */
 export const nextSeed = (): number => (seeds += 1);
 
-/** Where deliveries wait, and the prefix of the groups that handle them. */
+/** Topics in which deliveries wait, and the prefix of the groups that handle them. */
 const PLACE: HandledPlace = {
   topics: [TOPICS.deliveries, ...RETRY_TIERS.map(({ topic }) => topic)],
   groupPrefix: 'delivery-worker',
 };
 
-/** Ids of the deliveries that wait in Kafka: in a retry tier or in `webhooks.deliveries`, beyond what was handled. */
+/** Returns the ids of deliveries that wait in Kafka: unhandled records in a retry tier or in `webhooks.deliveries`. */
 export async function findWaiting(brokers: readonly string[], place = PLACE): Promise<ReadonlySet<string>> {
   const waiting = new Set<string>();
   await readUnhandled(brokers, place, ({ message: { headers } }) => {
@@ -46,7 +46,7 @@ export async function findWaiting(brokers: readonly string[], place = PLACE): Pr
   return waiting;
 }
 
-/** How many pairs wait in Kafka. Throws `VoidRun` when the delivery account does not balance with them. */
+/** Returns how many pairs wait in Kafka. Throws `VoidRun` when the delivery account does not balance with them. */
 async function balance(
   { receiver, stack }: World,
   account: DeliveryAccount<BenchEndpoint>,
@@ -55,11 +55,11 @@ async function balance(
   const deadline = performance.now() + IN_NO_TOPIC_MS;
   for (;;) {
     const inKafka = mayWait ? await findWaiting(stack.description().kafkaBrokers) : new Set<string>();
-    // What left Kafka while it was looked for has arrived by now, or is looked for once more.
+    // A delivery that left Kafka during the search has arrived by now, or is found in the next round.
     account.note(receiver.take());
-    const missing = [...account.pairs(mayWait && { isPath: mayWait })].filter(
-      ({ arrivedAt }) => arrivedAt === undefined,
-    );
+    const missing = mayWait
+      ? [...account.pairs({ isPath: mayWait })].filter(({ arrivedAt }) => arrivedAt === undefined)
+      : [];
     const waiting = missing.filter(({ event, endpoint }) =>
       inKafka.has(deliveryIdOf(event.tenantId, endpoint.ref, event.id)),
     ).length;
@@ -73,7 +73,7 @@ async function balance(
 async function measure(world: World, endpoints: Endpoints, generator: Generator, options: RunOptions) {
   const { meanwhile, whenDelivered, mayWait, stalledMs = STALLED_MS } = options;
   const { receiver } = world;
-  // Late arrivals of an earlier run at the same endpoints are not this run's.
+  // Drops late arrivals of an earlier run at the same endpoints.
   receiver.take();
   const pids = (): Pids => ({ ...world.pids(), receiver: receiver.pid, generator: generator.pid });
   const endUsage = beginUsage(pids());
@@ -95,12 +95,12 @@ async function measure(world: World, endpoints: Endpoints, generator: Generator,
     waiting,
     /** From the first event sent to the last delivery. */
     seconds: ((account.arrivals().at(-1) ?? NaN) - load.startedAt) / 1_000_000,
-    /** Of system, receiver and generator, from the first event sent until all was delivered (and `whenDelivered`). */
+    /** Usage of system, receiver and generator, from the first event sent until all was delivered (and `whenDelivered`). */
     usage,
   };
 }
 
-/** What a run whose delivery account balances has shown. */
+/** The result of a run whose delivery account balances. */
 export type RunResult = Awaited<ReturnType<typeof measure>>;
 
 /** Events at a fixed rate. */
@@ -110,8 +110,9 @@ export interface Schedule {
 }
 
 /**
- * Sends events at a fixed rate, or so many as fast as they are taken, and follows them to the receiver. They go to the topic where
- * nothing else is said: then a flood shows the worker at its limit. Throws `VoidRun` when the delivery account does not balance.
+ * Sends events at a fixed rate, or `count` events as fast as the target accepts them, and waits until they are delivered. The default
+ * target is the topic, where a load without a rate shows the worker at its limit. Throws `VoidRun` for any fault, also when the delivery
+ * account does not balance.
  */
 export async function runLoad(
   world: World,
@@ -134,31 +135,37 @@ export async function runLoad(
   }
 }
 
-/** Past the service, to an endpoint itself. */
+/** The target of a reference run: an endpoint itself, without the service. */
 export const toEndpoint = ({ stack }: World, { origin, path }: BenchEndpoint): TargetPlan => ({
   kind: 'endpoint',
   url: `${origin}${path}`,
   caFile: stack.description().tls.caFile,
 });
 
-/** Through ingest, as a payment system that serves all tenants. */
+/** The target ingest, with the token of a payment system that serves all tenants. */
 export async function throughIngest({ stack }: World): Promise<TargetPlan> {
   const description = stack.description();
   const token = await findClient(description, ({ clientId }) => clientId === PAYMENT_SYSTEM).token();
   return { kind: 'ingest', url: `${description.ingest}/integration/v1/events`, token };
 }
 
-/** V8 compiles a worker at its limit for six seconds, 40,000 deliveries; 9 % of its CPU time went there when measured. */
+/**
+ * Events of a probe. A warm-up sends twice as many, because V8 compiles a worker at its limit for 40,000 deliveries, six seconds. 9 % of
+ * its CPU time went there when measured.
+ */
 const PROBE_EVENTS = 20_000;
 
-/** Twice as many deliveries as a probe has, or as the run's own `count`: connections are open then, and most code is compiled. */
+/**
+ * Warms up a worker with twice as many deliveries as a probe has, or as `count` if that is less. Connections are then open and most code is
+ * compiled.
+ */
 export async function warmUpWorker(world: World, endpoints: Endpoints, count: number): Promise<void> {
   await runLoad(world, endpoints, {
     count: Math.ceil((2 * Math.min(PROBE_EVENTS, count)) / endpoints.length),
   });
 }
 
-/** Events a second that a worker takes with one endpoint for each. It is warm then. */
+/** Returns the deliveries a second of a warm worker at its limit, with one endpoint for each event. */
 export async function findThroughput(world: World, endpoints: Endpoints): Promise<number> {
   await warmUpWorker(world, endpoints, PROBE_EVENTS);
   const { totals, seconds } = await runLoad(world, endpoints, { count: PROBE_EVENTS });

@@ -12,7 +12,7 @@ import type { Pids } from '../measure.js';
 
 /** An endpoint that is registered and in force. */
 export interface BenchEndpoint extends OwedEndpoint {
-  /** `https://localhost:<port>`: a port, and so a connection pool, of its own. */
+  /** `https://localhost:<port>`. Endpoints at different ports have separate connection pools. */
   readonly origin: string;
   readonly ref: string;
 }
@@ -23,13 +23,13 @@ export type Endpoints = readonly BenchEndpoint[];
 export interface WorldOptions {
   readonly dataDir: string;
   readonly tenants: readonly string[];
-  /** Ports of the receiver: the endpoints with connections of their own. */
+  /** Number of receiver ports. Each port has a connection pool of its own. */
   readonly ports: number;
   /** Whether query-api runs too; default: no. */
   readonly withQueryApi?: boolean;
 }
 
-/** A stack with empty topics and a worker that has done nothing yet, and its receiver. Each scenario has one of its own. */
+/** Starts a stack with empty topics and a new worker, and its receiver. Each scenario opens its own. */
 export async function openWorld(options: WorldOptions) {
   const { dataDir, tenants, ports } = options;
   mkdirSync(dataDir, { recursive: true });
@@ -44,7 +44,7 @@ export async function openWorld(options: WorldOptions) {
   return {
     stack,
     receiver,
-    /** Processes of the system under test, by name: services, broker, database. */
+    /** Ids of the processes of the system under test, by name: services, broker, database. */
     pids: (): Pids => {
       const { start: _bench, ...processes } = stack.description().processes;
       return processes;
@@ -58,6 +58,7 @@ export async function openWorld(options: WorldOptions) {
 
 export type World = Awaited<ReturnType<typeof openWorld>>;
 
+/** Creates a client with the credentials of this tenant. */
 export const clientOf = ({ stack }: Pick<World, 'stack'>, tenantId: string): Client =>
   clientFor(stack.clientOf(tenantId), stack.description());
 
@@ -66,7 +67,7 @@ export async function registerEndpoints(world: World, wanted: readonly OwedEndpo
   const { origins } = world.receiver;
   const endpoints = wanted.map((one, index) => {
     const origin = origins[index % origins.length] ?? '';
-    // A database of MONGODB_URI remembers the deliveries of the last run.
+    // A new ref for each run: an external database (`MONGODB_URI`) still holds the deliveries of the last one.
     return { ...one, origin, ref: randomUUID() };
   });
   await registerWebhooks(
@@ -79,43 +80,43 @@ export async function registerEndpoints(world: World, wanted: readonly OwedEndpo
   return endpoints;
 }
 
-/** Ports that ten endpoints with connections of their own need. */
-export const TEN = 10;
+/** Endpoints of a scenario, with a tenant and a port each. */
+export const ENDPOINTS = 10;
 
-/** Names of ten tenants of a run. */
+/** Returns the names of the ten tenants of a run. */
 export const tenTenants = (run: string): readonly string[] =>
-  Array.from({ length: TEN }, (_, index) => `${run}-${index}`);
+  Array.from({ length: ENDPOINTS }, (_, index) => `${run}-${index}`);
 
-/** Ten endpoints with a tenant, a port and a tenth of the events each. */
+/** Registers ten endpoints, each with a tenant, a port and a tenth of the events. */
 export const registerTen = (world: World, run: string): Promise<Endpoints> =>
   registerEndpoints(
     world,
     tenTenants(run).map((tenantId) => ({ tenantId, path: `/${tenantId}` })),
   );
 
-/** Endpoints of one tenant, each of which gets all of its events. */
+/** Registers `fanOut` endpoints of one tenant, each of which gets all of its events. */
 export const registerFanOut = (world: World, tenantId: string, fanOut: number): Promise<Endpoints> =>
   registerEndpoints(
     world,
     Array.from({ length: fanOut }, (_, index) => ({ tenantId, path: `/${tenantId}/${index}` })),
   );
 
-/** Whether a path is one of these endpoints'. */
+/** Returns a function that says whether a path belongs to one of these endpoints. */
 export function isPathOf(endpoints: readonly OwedEndpoint[]): (path: string) => boolean {
   const paths = new Set(endpoints.map(({ path }) => path));
   return (path) => paths.has(path);
 }
 
-/** A worker reports an attempt some 20 ms after it, in a pack: one lag of 0 proves nothing. */
+/** A worker reports attempts in batches, about 20 ms later, so a single lag of 0 proves nothing. */
 const ZERO_FOR_MICROS = 500_000;
-/** The embedded database projects some hundred attempts a second at its slowest: a full run takes minutes. */
+/** At its slowest the embedded database projects about 100 attempts a second, so a full run takes minutes. */
 const DEADLINE = { timeoutMs: 900_000, intervalMs: 100, message: 'query-api has projected everything' };
 
 /**
- * Waits until query-api has projected everything on its topics, by this projection or by all. `onLags` gets what each look
- * finds. Gives the moment (monotonic microseconds) since which nothing is behind. Rejects after a quarter of an hour.
+ * Waits until query-api has projected everything on its topics. `wanted`: only this projection; default: all. `onLags` gets the lags of
+ * each poll. Resolves with the time (monotonic microseconds) since which the lag is 0. Rejects after a quarter of an hour.
  */
-export async function followProjections(
+export async function waitForProjections(
   { stack }: World,
   wanted?: string,
   onLags?: (lags: readonly ProjectionLag[]) => unknown,

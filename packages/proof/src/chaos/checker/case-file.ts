@@ -13,7 +13,7 @@ import type { SentEvent } from '../generator/generator.js';
 import { movedPath } from '../world/configurations.js';
 import type { Configuration } from '../world/configurations.js';
 
-/** All that is known of one delivery: one (event, configuration). */
+/** All evidence of one delivery, which is one pair (event, configuration). */
 export interface Delivery {
   readonly deliveryId: string;
   readonly sent: SentEvent;
@@ -25,14 +25,14 @@ export interface Delivery {
   readonly dead: DeadSeen[];
 }
 
-/** What can be wrong. */
+/** Kinds of findings. `chaos.md` lists the bugs that show as each kind. */
 export type FindingKind =
   | 'lost'
   | 'not-recovered'
   | 'invented'
   | 'other-bytes'
   | 'too-early'
-  | 'from-nowhere'
+  | 'unscheduled-attempt'
   | 'too-many-attempts'
   | 'wrong-delay'
   | 'unexplained-repeat'
@@ -46,18 +46,19 @@ export type FindingKind =
   | 'not-back'
   | 'not-stopped';
 
-/** One thing that is not as promised. */
+/** One broken promise of the service. */
 export interface Finding {
   readonly kind: FindingKind;
   /** What is wrong, with its figures. */
   readonly text: string;
-  /** What it is about; its name and timeline are reported. */
+  /** The delivery concerned; its name and timeline are reported. */
   readonly delivery?: Delivery;
 }
 
+/** Kind and text of a finding, before it is assigned to its delivery. */
 export type Fault = Pick<Finding, 'kind' | 'text'>;
 
-/** The findings of a judge that names what is wrong with a delivery, if anything is. */
+/** Calls `judge` for each delivery and returns the findings. `judge` returns undefined for a delivery without a fault. */
 export const judgeEach = (
   { deliveries }: CaseFile,
   judge: (delivery: Delivery) => Fault | undefined,
@@ -83,7 +84,7 @@ function makeDeliveries({ configurations, sent, topics }: Evidence): ReadonlyMap
   return deliveries;
 }
 
-/** Puts every piece of evidence to its delivery; what has none is a stranger. */
+/** Assigns every piece of evidence to its delivery, or to the strangers when it belongs to none. */
 export function openCaseFile(evidence: Evidence) {
   const { configurations, sent, topics, arrivals } = evidence;
   const deliveries = makeDeliveries(evidence);
@@ -113,13 +114,14 @@ export function openCaseFile(evidence: Evidence) {
     put(one.deliveryId, `dead letter of ${one.eventId}`, ({ dead }) => dead.push(one));
   return {
     deliveries,
-    /** What belongs to no event of this run and a configuration that wants it. */
+    /** Evidence that belongs to no delivery of this run, in words. */
     strangers: strangers as readonly string[],
   };
 }
+/** The evidence of a run by delivery, and the evidence that belongs to none. */
 export type CaseFile = ReturnType<typeof openCaseFile>;
 
-/** What became of a delivery, by the delivery accounts and by Kafka. */
+/** The state of a delivery at the end, according to the receivers and Kafka. */
 export type Fate = 'delivered' | 'dead' | 'cancelled' | 'waiting' | 'none';
 
 export const isSuccess = ({ status }: Pick<Arrived, 'status'>): boolean => status >= 200 && status <= 299;
@@ -131,11 +133,12 @@ function isDelivered({ arrivals, entries }: Delivery): boolean {
   return isReported && arrivals.some(({ status }) => status === 0);
 }
 
-/** Whether a worker would still read it: its task, or its event, lies beyond what was handled. */
+/** Whether the delivery's task, or its event, is not handled yet, so that a worker would still read it. */
 function isWaiting({ tasks, copies }: Delivery, topics: TopicEvidence): boolean {
   return [...tasks.map(({ place }) => place), ...copies].some((place) => !isHandled(topics, place));
 }
 
+/** Returns the fate of a delivery. With evidence of several fates, the first in this order wins: delivered, dead, cancelled, waiting. */
 export function fateOf(delivery: Delivery, topics: TopicEvidence): Fate {
   if (isDelivered(delivery)) return 'delivered';
   if (delivery.dead.length > 0) return 'dead';

@@ -4,26 +4,33 @@ import type { CaseFile, Delivery, Fault, Finding } from './case-file.js';
 import type { DoneStep } from '../plan.js';
 import { findDisturbances } from './owed.js';
 
-/** Receivers and workers read the same clock, but not through the same function: a few milliseconds may lie between. */
+/** Receivers and workers read the same clock through different functions, which may differ by a few milliseconds. */
 const CLOCK_SLACK_MS = 50;
 
-/** The attempts as receivers and workers saw them begin. */
-const begunAttempts = ({ arrivals, entries }: Delivery) => [
+/** The begin of an attempt. */
+interface Begun {
+  readonly attempt: number;
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
+/** Returns the attempts that receivers or workers saw begin. */
+const begunAttempts = ({ arrivals, entries }: Delivery): readonly Begun[] => [
   ...arrivals.map(({ attempt, receivedAt: at }) => ({ attempt, at })),
   ...entries.flatMap(({ entry }) => (entry.kind === 'attempt' ? [entry] : [])),
 ];
-type Begun = Pick<ReturnType<typeof begunAttempts>[number], 'attempt' | 'at'>;
 
-/** A first attempt needs no plan. Of several plans for an attempt the earliest counts. */
-function judgeBegun({ attempt, at }: Begun, tasks: readonly TaskSeen[], most: number): Fault | undefined {
-  if (attempt > most) return { kind: 'too-many-attempts', text: `attempt ${attempt} of at most ${most}` };
+/** A first attempt needs no task. Of several tasks for an attempt the earliest wins. */
+function judgeBegun({ attempt, at }: Begun, { tasks }: Delivery, maxAttempts: number): Fault | undefined {
+  if (attempt > maxAttempts)
+    return { kind: 'too-many-attempts', text: `attempt ${attempt} of at most ${maxAttempts}` };
   if (attempt === 1) return undefined;
   const planned = tasks.filter((task) => task.attempt === attempt);
   if (planned.length === 0)
-    return { kind: 'from-nowhere', text: `attempt ${attempt}, which no retry planned` };
+    return { kind: 'unscheduled-attempt', text: `no retry scheduled attempt ${attempt}` };
   const dueAt = Math.min(...planned.map((task) => task.dueAt));
   if (at >= dueAt - CLOCK_SLACK_MS) return undefined;
-  return { kind: 'too-early', text: `attempt ${attempt} ${Math.round(dueAt - at)} ms before it was due` };
+  return { kind: 'too-early', text: `attempt ${attempt} began ${Math.round(dueAt - at)} ms too early` };
 }
 
 /** A retry is due no earlier than the attempt before it began, plus the planned wait less its jitter. */
@@ -34,48 +41,51 @@ function judgeTask(
   const last = history.findLast((entry) => entry.attempt === attempt - 1);
   const planned = delaysMs[attempt - 2];
   if (!last || planned === undefined) return undefined;
-  const least = Math.floor(planned * (1 - jitter));
+  const minDelayMs = Math.floor(planned * (1 - jitter));
   const waitMs = dueAt - last.at;
-  if (waitMs >= least) return undefined;
+  if (waitMs >= minDelayMs) return undefined;
   return {
     kind: 'wrong-delay',
-    text: `attempt ${attempt} planned ${waitMs} ms after the last, not ${least}`,
+    text: `attempt ${attempt} was due ${waitMs} ms after the last, expected at least ${minDelayMs} ms`,
   };
 }
 
-/** A dead letter comes of the last attempt: no run is as long as a delivery may get old, and all configurations are known. */
-function judgeDead({ attempt, reason }: DeadSeen, most: number): Fault | undefined {
-  if (reason === 'attempts-exhausted' && attempt === most) return undefined;
-  return { kind: 'died-early', text: `a dead letter after attempt ${attempt} of ${most}: ${reason}` };
+/**
+ * Only the last attempt may lead to a dead letter. A run is shorter than the maximum age, and every configuration is known, so no other
+ * reason applies.
+ */
+function judgeDead({ attempt, reason }: DeadSeen, maxAttempts: number): Fault | undefined {
+  if (reason === 'attempts-exhausted' && attempt === maxAttempts) return undefined;
+  return { kind: 'died-early', text: `a dead letter after attempt ${attempt} of ${maxAttempts}: ${reason}` };
 }
 
-/** Attempts follow the schedule: a retry planned each, none begins before it is due, and a delivery dies after the last one only. */
+/** Attempts follow the schedule: each was planned by a retry, none begins before it is due. Only the last one may lead to a dead letter. */
 export function checkSchedule(file: CaseFile, { schedule }: Evidence): readonly Finding[] {
-  const most = schedule.delaysMs.length + 1;
+  const maxAttempts = schedule.delaysMs.length + 1;
   return judgeEach(file, (delivery) => {
     const faults = [
-      ...begunAttempts(delivery).map((begun) => judgeBegun(begun, delivery.tasks, most)),
+      ...begunAttempts(delivery).map((begun) => judgeBegun(begun, delivery, maxAttempts)),
       ...delivery.tasks.map((task) => judgeTask(task, schedule)),
-      ...delivery.dead.map((one) => judgeDead(one, most)),
+      ...delivery.dead.map((one) => judgeDead(one, maxAttempts)),
     ];
     return faults.find((one) => one !== undefined);
   });
 }
 
 /**
- * A delivery may come twice when it was in flight, or finished and not committed. An attempt takes 10 s at most, and holds the
- * commits of its partition back; 2 s are for everything else.
+ * A delivery may be repeated when it was in flight, or finished but not committed. An attempt takes up to 10 s and holds back the commits
+ * of its partition; 2 s are for everything else.
  */
 const HELD_MS = 12_000;
 
 /**
- * Whether something was broken between the event and 12 s after a 2xx. The check ignores which worker and which partition a fault
- * hit. In a run that breaks something every few seconds it therefore excuses nearly every repeat.
+ * Whether something was broken between 12 s before the event was sent and 12 s after a 2xx. The check ignores which worker and which
+ * partition a fault hit. In a run that breaks something every few seconds it therefore excuses nearly every repeat.
  */
 const isExplained = (at: number, sentAt: number, steps: readonly DoneStep[]): boolean =>
   steps.some(({ startedAt, endedAt }) => startedAt <= at + HELD_MS && endedAt >= sentAt - HELD_MS);
 
-/** Each further 2xx is explained by a copy of the event, or by something that was broken before it or soon after. */
+/** Checks that a copy of the event, or a fault before a 2xx or soon after it, explains each repeat. */
 export function checkRepeats(
   file: CaseFile,
   { steps }: Evidence,
@@ -83,14 +93,14 @@ export function checkRepeats(
   let repeats = 0;
   const findings = judgeEach(file, ({ arrivals, sent, copies, configuration }) => {
     const successes = arrivals.filter(isSuccess).map(({ receivedAt }) => receivedAt);
-    // All but the last one, which nothing repeated.
+    // All but the last one, because no repeat followed it.
     const earlier = successes.sort((a, b) => a - b).slice(0, -1);
     if (earlier.length === 0) return undefined;
     repeats += earlier.length;
     const disturbances = findDisturbances(steps, configuration.receiver);
     const unexplained = earlier.filter((at) => !isExplained(at, sent.sentAt, disturbances)).length;
     if (unexplained < copies.length) return undefined;
-    const text = `came again though nothing that repeats was broken until ${HELD_MS / 1_000} s after its 2xx`;
+    const text = `was delivered again, although no fault up to ${HELD_MS / 1_000} s after its 2xx explains it`;
     return { kind: 'unexplained-repeat', text };
   });
   return { repeats, findings };

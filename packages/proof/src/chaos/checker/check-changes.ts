@@ -6,14 +6,14 @@ import type { Change, MadeChange } from '../generator/changes.js';
 import { judgeEach } from './case-file.js';
 import type { CaseFile, Delivery, Fault, Finding } from './case-file.js';
 
-/** From when a change is in force until the next one of its configuration was requested. Unix milliseconds. */
+/** The period in which a change is in force, until the next one of its configuration is requested. Unix milliseconds. */
 interface Period {
   readonly change: MadeChange;
   readonly from: number;
   readonly to: number;
 }
 
-/** Periods of the changes that got a response and were published, oldest first. */
+/** Returns the periods of the changes that got a response and were published, oldest first. */
 function periodsOf(changes: readonly Change[]): readonly Period[] {
   return changes.flatMap((change, index) => {
     if (!isMade(change)) return [];
@@ -22,7 +22,7 @@ function periodsOf(changes: readonly Change[]): readonly Period[] {
   });
 }
 
-/** The worker reports its clock in whole seconds: the attempt began in the second from then on. */
+/** Whether an attempt began within the period. The worker reports whole seconds, so the whole second has to lie in it. */
 const beganWithin = ({ startedAtSeconds }: Arrived, { from, to }: Period): boolean =>
   1_000 * startedAtSeconds > from && 1_000 * (startedAtSeconds + 1) <= to;
 
@@ -37,13 +37,13 @@ function judgeDisabled({ arrivals, entries }: Delivery, period: Period): Fault |
   return { kind: 'not-in-force', text: `an attempt began ${afterMs} ms after the response that disabled it` };
 }
 
-function judgeMoved({ arrivals }: Delivery, period: Period, right: string): Fault | undefined {
-  const late = arrivals.find((arrived) => arrived.path !== right && beganWithin(arrived, period));
+function judgeMoved({ arrivals }: Delivery, period: Period, expected: string): Fault | undefined {
+  const late = arrivals.find((arrived) => arrived.path !== expected && beganWithin(arrived, period));
   if (!late) return undefined;
-  return { kind: 'not-in-force', text: `an attempt went to ${late.path} after the move to ${right}` };
+  return { kind: 'not-in-force', text: `an attempt went to ${late.path} after the move to ${expected}` };
 }
 
-/** Whether one of the signatures verifies by this secret, as Standard Webhooks 1.0.0 says, written without our sender's code. */
+/** Verifies one of the signatures with this secret, by Standard Webhooks 1.0.0. Does not use the sender's code. */
 function verifySignature({ id, startedAtSeconds, signed }: Arrived, secret: string): boolean {
   if (!signed) return false;
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
@@ -71,25 +71,28 @@ function judge(delivery: Delivery, period: Period): Fault | undefined {
     case 'rotate':
       return judgeSigned(delivery, period);
     case 'enable':
-      return undefined; // what is owed then is looked at with the fates
+      return undefined; // `checkFates` checks what is then owed
   }
 }
 
-/** The list shows what was accepted last. A change without a response was made or not: it is not checked. */
+/**
+ * Checks that config-api lists the last accepted change of each configuration. One whose last change got no response is not checked,
+ * because it may or may not have been made.
+ */
 function checkListed({ configurations, changes, listed }: Evidence): readonly Finding[] {
   const lists = new Map(listed.map(({ ref, path, enabled }) => [ref, `${path}, enabled ${enabled}`]));
   return configurations.flatMap(({ ref, path }) => {
     const last = changes.findLast((change) => change.ref === ref);
     if (last && last.respondedAt === undefined) return [];
-    const rightPath = last?.requested.what === 'move' ? last.requested.path : path;
-    const expected = `${rightPath}, enabled ${last?.requested.what !== 'disable'}`;
+    const expectedPath = last?.requested.what === 'move' ? last.requested.path : path;
+    const expected = `${expectedPath}, enabled ${last?.requested.what !== 'disable'}`;
     const seen = lists.get(ref) ?? 'nothing';
     const text = `${ref}: config-api lists ${seen}; accepted was ${expected}`;
     return seen === expected ? [] : [{ kind: 'wrong-configuration', text }];
   });
 }
 
-/** Every accepted configuration change is in force within a second of its response, and stays. */
+/** Every accepted configuration change is in force within a second of its response, until the next one. */
 export function checkChanges(file: CaseFile, evidence: Evidence): readonly Finding[] {
   const changesOf = Map.groupBy(evidence.changes, ({ ref }) => ref);
   const periods = new Map([...changesOf].map(([ref, changes]) => [ref, periodsOf(changes)]));

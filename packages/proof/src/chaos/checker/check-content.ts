@@ -4,7 +4,7 @@ import type { Evidence, LoggedStatus } from '../evidence/evidence.js';
 import { fateOf, judgeEach } from './case-file.js';
 import type { CaseFile, Delivery, Fault, Finding } from './case-file.js';
 
-/** The same bytes for the same id: those of the one rendering of the event, at each endpoint and attempt. */
+/** Each arrival has the bytes of the event's one rendering, at each endpoint and attempt. */
 function judgeBytes({ arrivals, sent }: Delivery): Fault | undefined {
   if (arrivals.length === 0) return undefined;
   const expected = createHash('sha256').update(renderNotification(sent.event)).digest('hex');
@@ -12,11 +12,11 @@ function judgeBytes({ arrivals, sent }: Delivery): Fault | undefined {
   return other && { kind: 'other-bytes', text: `other bytes than the event's at ${other.path}` };
 }
 
-/** Nothing is invented, changed, refused or illegible: every arrival, task, entry and dead letter belongs to an event of the journal. */
+/** Nothing is invented, changed, rejected or unreadable: every arrival, task, entry and dead letter belongs to an event of the journal. */
 export const checkContent = (file: CaseFile, { topics }: Evidence): readonly Finding[] => [
   ...file.strangers.map((what) => ({
     kind: 'invented' as const,
-    text: `${what} belongs to nothing that was sent`,
+    text: `${what} belongs to no event that was sent`,
   })),
   ...judgeEach(file, judgeBytes),
   ...[...topics.rejected, ...topics.unreadable].map(({ topic, partition, offset }) => ({
@@ -25,7 +25,7 @@ export const checkContent = (file: CaseFile, { topics }: Evidence): readonly Fin
   })),
 ];
 
-/** The furthest of what was reported of a delivery counts: entries come in any order. */
+/** Statuses in ascending order. The highest one that was reported wins, because entries arrive in any order. */
 const FURTHEST: readonly LoggedStatus[] = ['pending', 'cancelled', 'dead', 'delivered'];
 
 function statusOf({ entry }: Delivery['entries'][number]): LoggedStatus {
@@ -33,13 +33,13 @@ function statusOf({ entry }: Delivery['entries'][number]): LoggedStatus {
   return entry.kind === 'deferred' ? 'pending' : entry.kind;
 }
 
-/** What the delivery log has to say, by all that Kafka holds; undefined when nothing was reported of the delivery. */
+/** Returns the status that the delivery log must have, according to Kafka; undefined when nothing was reported. */
 function expectedStatus({ entries, dead }: Delivery): LoggedStatus | undefined {
   const reported = [...entries.map(statusOf), ...dead.map(() => 'dead' as const)];
   return FURTHEST.findLast((status) => reported.includes(status));
 }
 
-/** The delivery log agrees with the topics and with the receivers, and knows nothing else. */
+/** The delivery log agrees with the topics and with the receivers, and has no other deliveries. */
 export function checkLog(file: CaseFile, { log, topics }: Evidence): readonly Finding[] {
   const kind = 'wrong-log';
   const wrong = judgeEach(file, (delivery) => {
@@ -47,7 +47,7 @@ export function checkLog(file: CaseFile, { log, topics }: Evidence): readonly Fi
     if (logged !== expected)
       return { kind, text: `the log says ${logged ?? 'nothing'}, the topics ${expected ?? 'nothing'}` };
     if (logged !== 'delivered' || fateOf(delivery, topics) === 'delivered') return undefined;
-    return { kind, text: 'the log says delivered, and no receiver gave a 2xx' };
+    return { kind, text: 'the log says delivered, but no receiver responded with 2xx' };
   });
   const strange = [...log.keys()].filter((deliveryId) => !file.deliveries.has(deliveryId));
   return [
@@ -56,7 +56,7 @@ export function checkLog(file: CaseFile, { log, topics }: Evidence): readonly Fi
   ];
 }
 
-/** A transaction that was accepted is known, with its amount. */
+/** query-api has each accepted transaction, with its amount. */
 export function checkTransactions({ sent, transactions }: Evidence): readonly Finding[] {
   const amounts = new Map([...sent.values()].map(({ event: { data } }) => [data.endToEndId, data.amount]));
   return transactions

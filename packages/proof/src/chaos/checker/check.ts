@@ -11,29 +11,29 @@ import { checkRepeats, checkSchedule } from './check-attempts.js';
 export interface ReportedFinding {
   readonly kind: FindingKind;
   readonly text: string;
-  /** Only of the first ones of a kind that are about a delivery. */
+  /** Only for the first two findings of a kind that concern a delivery. */
   readonly timeline?: readonly string[];
 }
 
-/** Timelines for each kind of finding; all findings are counted. */
+/** Maximum number of timelines for each kind of finding. All findings are counted. */
 const TIMELINES = 2;
 
 /** Lines of one timeline, at most: half of them from its beginning, half from its end. */
 const MOST_LINES = 16;
-/** A fault that ran so long before or after what was seen last may have to do with it. */
+/** A fault so close to the last moment of a timeline may be related to it. */
 const NEAR_MS = 2_000;
 
 /** Every moment at which the delivery was seen, oldest first. */
 function momentsOf({ sent, copies, tasks, entries, dead, arrivals }: Delivery, { topics }: Evidence) {
   const at = ({ topic, partition, offset }: Place): string => `${topic}/${partition} offset ${offset}`;
-  const stands = (place: Place): string =>
+  const handledAt = (place: Place): string =>
     `${at(place)}, ${isHandled(topics, place) ? 'handled' : 'not handled'}`;
   const moments: (readonly [at: number, what: string])[] = [
-    [sent.sentAt, `given to ${sent.ingress}`],
+    [sent.sentAt, `sent to ${sent.ingress}`],
     [sent.acceptedAt ?? sent.sentAt, sent.acceptedAt === undefined ? 'not accepted' : 'accepted'],
-    ...copies.map((place) => [place.appendedAt, `event at ${stands(place)}`] as const),
+    ...copies.map((place) => [place.appendedAt, `event at ${handledAt(place)}`] as const),
     ...tasks.map(
-      ({ place, attempt }) => [place.appendedAt, `attempt ${attempt} waits at ${stands(place)}`] as const,
+      ({ place, attempt }) => [place.appendedAt, `attempt ${attempt} waits at ${handledAt(place)}`] as const,
     ),
     ...entries.map(
       ({ entry, place }) => [entry.at, `${entry.kind} ${entry.attempt}, reported at ${at(place)}`] as const,
@@ -47,7 +47,7 @@ function momentsOf({ sent, copies, tasks, entries, dead, arrivals }: Delivery, {
   return moments.sort(([a], [b]) => a - b);
 }
 
-/** The timeline of one delivery: when and where it was seen, and which faults ran when it was seen last. */
+/** Returns the timeline of one delivery: when and where it was seen, and the faults around the last moment. */
 function timelineOf(delivery: Delivery, evidence: Evidence): readonly string[] {
   const moments = momentsOf(delivery, evidence);
   const lines = moments.map(([at, what]) => `${new Date(at).toISOString()} ${what}`);
@@ -61,7 +61,7 @@ function timelineOf(delivery: Delivery, evidence: Evidence): readonly string[] {
     ...lines.slice(0, half),
     ...middle,
     ...lines.slice(half).slice(-half),
-    `last seen while there was: ${faults.join(', ') || 'no fault'}`,
+    `faults around the last moment: ${faults.join(', ') || 'none'}`,
   ];
 }
 
@@ -83,7 +83,7 @@ function reportAll(findings: readonly Finding[], evidence: Evidence): readonly R
   );
 }
 
-/** Holds the delivery accounts against each other. Pure: the same evidence gives the same verdict. */
+/** Compares all evidence. Pure: the same evidence gives the same verdict. */
 export function check(evidence: Evidence) {
   const file = openCaseFile(evidence);
   const fates = checkFates(file, evidence);

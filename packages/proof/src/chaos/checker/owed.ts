@@ -6,19 +6,17 @@ import type { Delivery } from './case-file.js';
 import type { DoneStep } from '../plan.js';
 
 /**
- * What the service promised for a delivery. `owed`: it has to be delivered, or wait, or be dead. `may-end`: its
- * configuration was disabled since, so that it may also be cancelled, or never begun. `nothing`: it was neither accepted nor
- * does it stand on the topic, or it is uncertain whether a configuration was in force.
- *
- * An event that stands on the topic without an acknowledgement is owed like any other: the service does not know whether its sender
- * repeats it.
+ * What the service promised for a delivery. `owed`: it has to be delivered, waiting or dead. `may-end`: its configuration was disabled
+ * later, so it may also be cancelled, or never begin. `nothing`: its event was neither accepted nor is it on the topic, or it is uncertain
+ * whether the configuration was in force. An event on the topic without an acknowledgement is owed like any other, because the service does
+ * not know whether its sender repeats it.
  */
 type Promised = 'owed' | 'may-end' | 'nothing';
 
-/** Whether it requests that nothing be delivered any more. */
+/** Whether a change requests to disable its configuration. */
 export const isDisabling = ({ requested }: Change): boolean => requested.what === 'disable';
 
-/** Changes of whether a configuration is enabled, by ref, oldest first. */
+/** Enable and disable changes by ref, oldest first. */
 export type Toggles = ReadonlyMap<string, readonly Change[]>;
 
 export const findToggles = (changes: readonly Change[]): Toggles =>
@@ -27,15 +25,16 @@ export const findToggles = (changes: readonly Change[]): Toggles =>
     ({ ref }) => ref,
   );
 
-/** Whether an enabling was certainly in force when the event was sent, and no disabling was requested in between. */
+/** Whether an enable was certainly in force when the event was sent, and no disable was requested in between. */
 function wasEnabled(toggles: readonly Change[], sentAt: number): boolean {
   const before = toggles.filter(({ requestedAt }) => requestedAt <= sentAt);
   const last = before.at(-1);
-  if (!last) return true; // as it was registered
+  if (!last) return true; // enabled since its registration
   if (isDisabling(last)) return false;
   return isMade(last) && last.respondedAt + IN_FORCE_MS <= sentAt;
 }
 
+/** Returns what the service promised for a delivery. */
 export function promisedFor(
   { sent, configuration, copies }: Pick<Delivery, 'sent' | 'configuration' | 'copies'>,
   toggles: Toggles,
@@ -47,12 +46,15 @@ export function promisedFor(
 }
 
 /**
- * Processes that no delivery depends on, and their links: whatever becomes of them, a worker's group and commits stay. An
- * event that an ingress wrote twice is a copy on the topic, which counts of its own.
+ * Processes, and their links, whose faults do not affect a worker's group and commits. An event that an ingress wrote twice is a second
+ * copy on the topic, which is counted separately.
  */
 const ELSEWHERE: ReadonlySet<string> = new Set(['config-api', 'ingest', 'query-api', 'mongodb']);
 
-/** What may have hit a worker, or what a worker needs, or one of these targets. What was passed over found nothing to hit: it excuses nothing. */
+/**
+ * Returns the steps that may have hit a worker, a process that a worker needs, or one of these targets. A step that was passed over hit
+ * nothing, so it is left out.
+ */
 export const findDisturbances = (steps: readonly DoneStep[], ...targets: string[]): readonly DoneStep[] =>
   steps.filter(
     ({ track, target, outcome }) =>
@@ -60,15 +62,15 @@ export const findDisturbances = (steps: readonly DoneStep[], ...targets: string[
       (targets.includes(target) || (track === 'system' && !ELSEWHERE.has(target))),
   );
 
-/** An event is read long before that when nothing is broken: a fetch, and a fan-out, on a loaded machine. */
+/** Without faults an event is read well within this time: a fetch and a fan-out, on a loaded machine. */
 const READ_MS = 5_000;
-/** A worker that was killed belongs to its group for 6 s at most; then its partitions change hands. */
+/** A killed worker belongs to its group for up to 6 s. Then its partitions are reassigned. */
 const RECOVERY_MS = 11_000;
 
-/** What is done to these topics keeps events, slices or webhooks from a worker for a while, and makes nothing come again. */
+/** Faults of these topics delay events, slices or webhooks on their way to a worker. They cause no repeats. */
 const READ_FROM = [TOPICS.events, TOPICS.fanOuts, TOPICS.configurations];
 
-/** By when an event was certainly read, whatever was broken meanwhile; Unix milliseconds. */
+/** Returns the time by which an event was certainly read, despite the faults meanwhile; Unix milliseconds. */
 function readBy(appendedAt: number, steps: readonly DoneStep[]): number {
   let by = appendedAt + READ_MS;
   for (const { startedAt, endedAt } of steps.toSorted((a, b) => a.startedAt - b.startedAt))
@@ -77,8 +79,8 @@ function readBy(appendedAt: number, steps: readonly DoneStep[]): number {
 }
 
 /**
- * Whether a delivery of which nothing is reported may never have begun: its configuration was disabled by the time the event was
- * read. A disabling that was requested later excuses nothing, and once there is a task, its end is reported.
+ * Whether a delivery without any report may never have begun, because its configuration was disabled before the event was read. A later
+ * disable is no excuse. Once there is a task, its end is always reported.
  */
 export function mayNeverHaveBegun(
   { sent: { sentAt }, configuration, copies, tasks }: Delivery,

@@ -4,7 +4,7 @@ import type { Journal } from '../generator/generator.js';
 import type { DoneStep } from '../plan.js';
 import type { Configuration } from '../world/configurations.js';
 
-/** Where a record stands. */
+/** The position of a record. */
 export interface Place {
   readonly topic: string;
   readonly partition: number;
@@ -17,7 +17,7 @@ export interface Place {
 export interface Arrived {
   readonly id: string;
   readonly path: string;
-  /** Status of the response; 0 for a broken one, which may have held a status all the same. */
+  /** Status of the response; 0 for a broken one, which may still have contained a status. */
   readonly status: number;
   /** Unix milliseconds, with fraction. */
   readonly receivedAt: number;
@@ -26,11 +26,11 @@ export interface Arrived {
   readonly startedAtSeconds: number;
   /** SHA-256 of the body, in hex. */
   readonly digest: string;
-  /** Only where the secret is changed. */
+  /** Only at paths of configurations whose secret is rotated. */
   readonly signed?: { readonly signature: string; readonly body: string };
 }
 
-/** A delivery as it stands on `webhooks.deliveries` or in a retry tier. */
+/** A task in `webhooks.deliveries` or in a retry tier. */
 export interface TaskSeen {
   readonly place: Place;
   readonly deliveryId: string;
@@ -49,30 +49,31 @@ export interface DeadSeen extends Omit<TaskSeen, 'dueAt' | 'history'> {
   readonly reason: string;
 }
 
-/** Everything that Kafka holds after the run, with no worker running any more. */
+/** The records in Kafka after the run, when no worker runs. */
 export interface TopicEvidence {
-  /** Event id → each place at which it stands on `payments.events`. */
+  /** Event id → the positions of its records on `payments.events`. */
   readonly copies: ReadonlyMap<string, readonly Place[]>;
   readonly tasks: readonly TaskSeen[];
   readonly entries: readonly EntrySeen[];
   readonly dead: readonly DeadSeen[];
-  /** Records of `payments.events.rejected`, and records of ours that could not be read. */
+  /** Records of `payments.events.rejected`. */
   readonly rejected: readonly Place[];
+  /** Records of the service's topics that could not be parsed. */
   readonly unreadable: readonly Place[];
-  /** Partition (`topic/partition`) → the first offset that the workers have not handled; none where they have handled all. */
+  /** Partition (`topic/partition`) → the first offset that the workers have not handled. A fully handled partition has no entry. */
   readonly handledUpTo: ReadonlyMap<string, number>;
 }
 
 export type LoggedStatus = 'pending' | 'delivered' | 'dead' | 'cancelled';
 
-/** A transaction as query-api knows it, of those that were requested. */
+/** query-api's response to a request for one transaction. */
 export interface SeenTransaction {
   readonly endToEndId: string;
-  /** Undefined: query-api did not know it. */
+  /** Undefined when query-api had no such transaction. */
   readonly amount: string | undefined;
 }
 
-/** All that the checker looks at. It reads no clock, no file and no network. */
+/** The whole input of the checker, which reads no clock, no file and no network. */
 export interface Evidence {
   readonly configurations: readonly Configuration[];
   readonly sent: Readonly<Journal>;
@@ -83,9 +84,9 @@ export interface Evidence {
   /** Delivery id → status, of all tenants. */
   readonly log: ReadonlyMap<string, LoggedStatus>;
   readonly transactions: readonly SeenTransaction[];
-  /** The configurations of all tenants as config-api lists them; the path is that of the URL. */
+  /** The configurations of all tenants as config-api lists them. `path` is the URL's. */
   readonly listed: readonly { readonly ref: string; readonly enabled: boolean; readonly path: string }[];
-  /** Waits before attempts 2, 3, …, milliseconds, and the share by which they are spread. */
+  /** Waits before attempts 2, 3, … in milliseconds, and the jitter as a share of them. */
   readonly schedule: { readonly delaysMs: readonly number[]; readonly jitter: number };
 }
 

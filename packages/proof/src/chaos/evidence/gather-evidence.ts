@@ -10,20 +10,20 @@ import { TENANTS, planConfigurations, RETRY_DELAYS_MS, RETRY_JITTER } from '../w
 import { WORKERS } from '../world/world.js';
 import type { World } from '../world/world.js';
 import type { Arrived, Evidence, LoggedStatus, SeenTransaction } from './evidence.js';
-import { countOpen, readTopics } from './read-topics.js';
+import { countUnhandled, readTopics } from './read-topics.js';
 
 /**
- * One poll that finds nothing proves nothing: the last records may not have been fetched yet. On two cores that others used too, one
- * batch of query-api took 100 s.
+ * `times`: a single empty poll proves nothing, because the last records may not have been fetched yet. `stalledMs`: three times the longest
+ * batch of query-api that was seen, 100 s on two shared cores.
  */
 const POLLING = { times: 4, stalledMs: 300_000 };
 const PAGE = 200;
-/** For each page the embedded database scans all that its time range holds: 13 pages at 500 events a second. */
+/** Short, because the embedded database scans the whole range for each page. At 500 events a second a range has 13 pages. */
 const RANGE_MS = 5_000;
-/** Transactions that are requested, at most. */
+/** Maximum number of transactions to request. */
 const TRANSACTIONS = 200;
 
-/** Paths whose signatures are verified; of the others, bodies are not kept. */
+/** Paths whose signatures are verified. At other paths bodies are not stored. */
 const SIGNED: ReadonlySet<string> = new Set(
   planConfigurations().flatMap(({ treatment, path }) => (treatment === 'signed' ? [path] : [])),
 );
@@ -55,13 +55,13 @@ async function readArrivals(file: string): Promise<readonly Arrived[]> {
 const untilDone = (countLeft: () => Promise<number>): Promise<void> =>
   untilNone(() => countLeft().catch(() => Infinity), POLLING);
 
-/** Records that query-api has not projected yet. */
+/** Returns the number of records that query-api has not projected yet. */
 async function countUnprojected({ stack }: World): Promise<number> {
   const lags = await readLags(stack.description().admin['query-api']);
   return areZero(lags) ? 0 : lags.reduce((sum, { records }) => sum + records, 1);
 }
 
-/** The delivery log of all tenants since the first event, page by page. */
+/** Reads the delivery log of all tenants since the first event, page by page. */
 async function readLog(
   clients: readonly Client[],
   sent: Evidence['sent'],
@@ -78,7 +78,7 @@ async function readLog(
   return log;
 }
 
-/** Transactions of some of the accepted payments, evenly chosen; reversals have none of their own. */
+/** Requests the transactions of up to 200 accepted payments, evenly chosen. A reversal has no transaction of its own. */
 async function readTransactions(
   { clientOf }: World,
   sent: Evidence['sent'],
@@ -100,12 +100,12 @@ async function readTransactions(
   return transactions;
 }
 
-/** Waits until workers and query-api are done, or get no further; stops the workers, and reads all that there is. */
+/** Waits until the workers are done or stalled, and stops them. Waits likewise for query-api, then reads all evidence. */
 export async function gatherEvidence(
   world: World,
   seen: Pick<Evidence, 'changes' | 'sent' | 'steps'>,
 ): Promise<Evidence> {
-  await untilDone(() => countOpen(world.stack));
+  await untilDone(() => countUnhandled(world.stack));
   await Promise.all(WORKERS.map((name) => world.stack.fleet.stop(name)));
   await untilDone(() => countUnprojected(world));
   const clients = TENANTS.map((tenantId) => world.clientOf(tenantId));

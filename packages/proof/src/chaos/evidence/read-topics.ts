@@ -9,17 +9,17 @@ import {
   readEvent,
 } from '@webhooks/contracts';
 import type { Stack } from '@webhooks/local';
-import { openSpans, readUnhandled, withAdmin } from '@webhooks/testkit/account';
+import { findUnhandledRanges, readUnhandled, withAdmin } from '@webhooks/testkit/account';
 import type { FoundRecord } from '@webhooks/testkit/account';
 import type { DeadSeen, EntrySeen, Place, TaskSeen, TopicEvidence } from './evidence.js';
 
-/** What the workers read; `openSpans` says how far they are. */
+/** The topics that workers read, and the prefix of their groups. */
 const HANDLED = {
   topics: [TOPICS.events, TOPICS.deliveries, TOPICS.fanOuts, ...RETRY_TIERS.map(({ topic }) => topic)],
   groupPrefix: 'delivery-worker',
 };
 
-/** Collects what the records say. A record of ours that cannot be read is noted as such. */
+/** Creates a collector that parses records. One that cannot be parsed is collected as unreadable. */
 function createCollector() {
   const copies = new Map<string, Place[]>();
   const tasks: TaskSeen[] = [];
@@ -66,16 +66,16 @@ function createCollector() {
   return { note, found: { copies, tasks, entries, dead, rejected, unreadable } };
 }
 
-const readOpen = (stack: Pick<Stack, 'description'>) =>
-  withAdmin(stack.description().kafkaBrokers, (admin) => openSpans(admin, HANDLED));
+const readRanges = (stack: Pick<Stack, 'description'>) =>
+  withAdmin(stack.description().kafkaBrokers, (admin) => findUnhandledRanges(admin, HANDLED));
 
-/** How many records no worker has handled yet. */
-export const countOpen = async (stack: Pick<Stack, 'description'>): Promise<number> =>
-  (await readOpen(stack)).reduce((sum, { from, to }) => sum + to - from, 0);
+/** Returns the number of records that no worker has handled yet. */
+export const countUnhandled = async (stack: Pick<Stack, 'description'>): Promise<number> =>
+  (await readRanges(stack)).reduce((sum, { from, to }) => sum + to - from, 0);
 
-/** Reads what Kafka holds. No worker may run: what is read and what is handled must not change in between. */
+/** Reads all records. No worker may run, because neither records nor commits may change meanwhile. */
 export async function readTopics(stack: Pick<Stack, 'description'>): Promise<TopicEvidence> {
-  const spans = await readOpen(stack);
+  const spans = await readRanges(stack);
   const handledUpTo = new Map(spans.map(({ topic, partition, from }) => [`${topic}/${partition}`, from]));
   const { note, found } = createCollector();
   const topics = [...HANDLED.topics, TOPICS.attempts, TOPICS.deadLetters, TOPICS.rejected];

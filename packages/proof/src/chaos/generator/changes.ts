@@ -2,26 +2,26 @@ import { waitOrStop } from '../plan.js';
 import { movedPath, planConfigurations } from '../world/configurations.js';
 import type { Configuration } from '../world/configurations.js';
 import type { World } from '../world/world.js';
-import { isServiceAway } from './generator.js';
+import { isServiceUnavailable } from './generator.js';
 
-/** What was requested of config-api for one configuration. */
+/** A change that was requested from config-api for one configuration. */
 type Requested =
   { readonly what: 'disable' | 'enable' | 'rotate' } | { readonly what: 'move'; readonly path: string };
 
-/** One change, as whoever requested it saw it. Times are Unix milliseconds. */
+/** One change, as its requester saw it. Times are Unix milliseconds. */
 export interface Change {
   readonly ref: string;
   readonly requested: Requested;
   readonly requestedAt: number;
-  /** Absent: no response, or one that said no. It may have been made all the same. */
+  /** Absent: no response, or an error. The change may still have been made. */
   readonly respondedAt?: number;
-  /** False: durable, and not published yet when the response came. */
+  /** False: durable, but not yet published at the time of the response. */
   readonly published?: boolean;
   /** The new secret of a rotation. */
   readonly secret?: string;
 }
 
-/** Got its response, and is in force one second later. */
+/** A change that got its response and is in force one second later. */
 export type MadeChange = Change & { readonly respondedAt: number };
 
 export const isMade = (change: Change): change is MadeChange =>
@@ -38,8 +38,8 @@ interface ChangerOptions {
 
 const PAUSE_MS = 4_000;
 /**
- * How long a toggled configuration stays enabled, and is left so at the end of a run. It is in force after 1 s, and an event
- * is read within 5 s (`READ_MS` in `owed.ts`): what is sent in between is surely owed, and is missed when it vanishes.
+ * How long a toggled configuration stays enabled, also at the end of a run. It is in force after 1 s, and an event is read within 5 s
+ * (`READ_MS` in `owed.ts`). So events that are sent in between are certainly owed, and a loss is found.
  */
 const ENABLED_MS = 15_000;
 
@@ -69,14 +69,16 @@ async function change(
   try {
     made = { ...about, ...(await request(configuration, requested, options)), respondedAt: Date.now() };
   } catch (error) {
-    // Then the change was made, or not; any other response is a bug.
-    if (!isServiceAway(error)) throw error;
+    // The change may or may not have been made. Any other response is a bug.
+    if (!isServiceUnavailable(error)) throw error;
   }
   options.onChange(made);
   return made;
 }
 
-/** What was disabled is enabled until that is in force: a disabling that failed may have been made all the same. */
+/**
+ * Disables and enables a configuration in turn. An enable is repeated until it succeeds, because a failed disable may still have been made.
+ */
 async function toggle(configuration: Configuration, options: ChangerOptions): Promise<void> {
   const isOn = (): boolean => !options.stopping.aborted;
   while (isOn() && performance.now() + PAUSE_MS + ENABLED_MS <= options.until) {
@@ -87,8 +89,8 @@ async function toggle(configuration: Configuration, options: ChangerOptions): Pr
   }
 }
 
-/** Moved and moved back, or a new secret, again and again; what failed is requested again. */
-async function repeat(configuration: Configuration, options: ChangerOptions): Promise<void> {
+/** Moves a configuration and moves it back, or rotates its secret, until the run ends. A failed change is requested again. */
+async function moveOrRotate(configuration: Configuration, options: ChangerOptions): Promise<void> {
   const paths = [movedPath(configuration), configuration.path];
   for (let nth = 0; !options.stopping.aborted;) {
     const path = paths[nth % paths.length] ?? configuration.path;
@@ -100,10 +102,12 @@ async function repeat(configuration: Configuration, options: ChangerOptions): Pr
   }
 }
 
-/** Changes what may be changed until the run ends: disabled and enabled, moved and moved back, a new secret. */
+/**
+ * Changes configurations until the run ends, by their treatment: disables and enables them, moves them and back, or rotates their secrets.
+ */
 export async function makeChanges(options: ChangerOptions): Promise<void> {
   const treated = planConfigurations().filter(({ treatment }) => treatment !== 'left-alone');
   await Promise.all(
-    treated.map((one) => (one.treatment === 'toggled' ? toggle(one, options) : repeat(one, options))),
+    treated.map((one) => (one.treatment === 'toggled' ? toggle(one, options) : moveOrRotate(one, options))),
   );
 }

@@ -7,21 +7,18 @@ import { buildEvent } from '@webhooks/testkit';
 import type { Random } from '@webhooks/testkit';
 import { openProducer } from '@webhooks/testkit/account';
 
-/** The ways to give an event to the service. */
+/** The ways in which an event enters the service. */
 export const INGRESSES = ['ingest', 'topic'] as const;
 type Ingress = (typeof INGRESSES)[number];
 
-/** How long a broker may take to have all copies, in milliseconds. */
+/** How long a broker may wait for all replicas, in milliseconds. */
 const SEND_TIMEOUT_MS = 5_000;
 
-/** Gives events to the service; resolves with those that were accepted. Never repeats by itself. */
-export type Give = (events: readonly PaymentEvent[]) => Promise<readonly PaymentEvent[]>;
+/** Sends events to the service, without a retry; resolves with those that were accepted. */
+export type SendEvents = (events: readonly PaymentEvent[]) => Promise<readonly PaymentEvent[]>;
 
-/**
- * Whether a service is down or has lost its database or broker: no response, 503, or the 500 whose code says what is
- * unavailable.
- */
-export const isServiceAway = (error: unknown): boolean =>
+/** Whether a service is down or has lost its database or broker: no response, 503, or the 500 whose code says what is unavailable. */
+export const isServiceUnavailable = (error: unknown): boolean =>
   error instanceof ConnectionError ||
   (error instanceof ProblemError &&
     (error.problem.status === 503 || error.problem.code.endsWith('unavailable')));
@@ -36,35 +33,35 @@ function isAccepted(id: string, result: EventResult | undefined): boolean {
 }
 
 /**
- * Through ingest: 202, event by event. No response, one of a service that is away, and 429 promise nothing; it throws for any
- * other, which no valid event may get.
+ * Creates a sender to ingest. An event counts as accepted by its result in a 202. No response, a response of an unavailable service, and
+ * 429 promise nothing. Throws for any other response, which no valid event may get.
  */
-export const giveIngest =
-  (client: Pick<Client, 'postEvents'>): Give =>
+export const createIngestSender =
+  (client: Pick<Client, 'postEvents'>): SendEvents =>
   async (events) => {
     try {
       const results = await client.postEvents(events);
       return events.filter(({ id }, index) => isAccepted(id, results[index]));
     } catch (error) {
-      if (isServiceAway(error) || isTooMany(error)) return [];
+      if (isServiceUnavailable(error) || isTooMany(error)) return [];
       throw error;
     }
   };
 
-/** Straight to the topic, with `acks=all`: an event may stand there twice. */
+/** Opens a sender to the topic, with `acks=all`. The topic may hold an event twice. */
 export async function openTopicIngress(brokers: readonly string[]) {
   const producer = await openProducer(brokers, 'chaos-payment-system');
-  const give: Give = async (events) => {
+  const sendEvents: SendEvents = async (events) => {
     const messages = events.map((event) => ({ key: event.data.endToEndId, value: encodeEvent(event) }));
     try {
       await producer.send(messages, SEND_TIMEOUT_MS);
       return events;
     } catch {
-      // Whatever it was, nothing was promised: the journal says `sent`, and the checker looks at the topic.
+      // After any error nothing is promised: the journal has the event as sent, and the checker reads the topic.
       return [];
     }
   };
-  return { give, close: producer.close };
+  return { sendEvents, close: producer.close };
 }
 
 /** An event of this run. Without `acceptedAt` nothing was promised: it may arrive or not. Times are Unix milliseconds. */
@@ -76,26 +73,27 @@ export interface SentEvent {
   readonly acceptedAt?: number;
 }
 
-/** What the payment system writes down before and after each event, outside of the service: events by their id. */
+/** The payment system's records of each event before and after it is sent, kept outside of the service: events by their id. */
 export type Journal = Map<string, SentEvent>;
 
 interface GeneratorOptions {
   readonly random: Random;
   readonly eventsPerSecond: number;
-  readonly ingresses: Readonly<Record<Ingress, Give>>;
+  readonly ingresses: Readonly<Record<Ingress, SendEvents>>;
   readonly journal: Journal;
   readonly stopping: AbortSignal;
 }
 
-/** Small batches, so that a kill finds some under way: at 500 events a second, 50 of ten. */
+/** Interval between batches. They are small, so that a kill finds some in flight: at 500 events a second, 50 of ten. */
 const EVERY_MS = 20;
-/** Batches that wait for a response; beyond that, events are not made: a payment system would hold them. */
+/** Maximum number of batches in flight. Beyond it no events are built, because a payment system would hold them. */
 const MAX_IN_FLIGHT = 500;
-/** One event of so many goes to the tenant with the large fan-out: at 500 a second, 85 deliveries a second. */
+/** One event of this many goes to the tenant with the large fan-out: at 500 a second, 85 deliveries a second. */
 const LARGE_FAN_OUT_ONE_OF = 200;
-/** So many of the others are of the type with one endpoint, as most are where nobody tries things out; others have up to three. */
+/** Share of the other events that have the type with one endpoint, as most have in production. Other types have up to three. */
 const SHARE_OF_PLAIN = 0.6;
 
+/** Builds a valid event of one of the run's tenants. */
 export function makeEvent(random: Random): PaymentEvent {
   if (random.int(1, LARGE_FAN_OUT_ONE_OF) === 1)
     return buildEvent({ tenantId: 'initech', eventType: 'PIX_OUT' }, random);
@@ -104,7 +102,7 @@ export function makeEvent(random: Random): PaymentEvent {
   return buildEvent({ tenantId, eventType }, random);
 }
 
-/** Writes a batch down, gives it to an ingress, and writes down what was accepted. */
+/** Records a batch in the journal, sends it to an ingress, and records which events were accepted. */
 async function send(
   events: readonly PaymentEvent[],
   ingress: Ingress,
@@ -118,8 +116,8 @@ async function send(
 }
 
 /**
- * Makes events at a steady rate, in turn for one ingress and the other, until it is stopped or an ingress fails. The rate does
- * not depend on what becomes of the events. Resolves when each batch got its response; rejects with the first fault of an ingress.
+ * Builds and sends events at a steady rate, to the ingresses in turn, until it is stopped or an ingress fails. The rate does not depend on
+ * the responses. Resolves when each batch got its response; rejects with the first fault of an ingress.
  */
 export async function generate(options: GeneratorOptions): Promise<void> {
   const startedAt = performance.now();

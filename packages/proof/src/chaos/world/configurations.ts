@@ -2,14 +2,14 @@ import { EVENT_TYPES } from '@webhooks/contracts';
 import type { EventType } from '@webhooks/contracts';
 import { refOf } from '@webhooks/testkit/account';
 
-/** Receivers, each with a port of its own. `flaky` ones are what the faults of receivers hit. */
+/** Receivers, each with a port of its own. Faults of receivers hit the `flaky` ones. */
 export const RECEIVERS = ['steady', 'stubborn', 'flaky-1', 'flaky-2'] as const;
 export type ReceiverName = (typeof RECEIVERS)[number];
 
 /** What the run does to a configuration. */
 type Treatment = 'left-alone' | 'toggled' | 'moved' | 'signed';
 
-/** One configuration of the run, and the path by which its arrivals are known. */
+/** One configuration of the run, and the path at which its notifications arrive. */
 export interface Configuration {
   readonly ref: string;
   readonly tenantId: string;
@@ -22,7 +22,7 @@ export interface Configuration {
 export const TENANTS = ['acme', 'globex', 'initech'] as const;
 type Tenant = (typeof TENANTS)[number];
 
-/** Its events travel through `webhooks.fan-outs`, in two slices. */
+/** Endpoints of the third tenant. Its events go through `webhooks.fan-outs`, in two slices. */
 const LARGE_FAN_OUT = 34;
 
 function configuration(
@@ -65,13 +65,13 @@ export function planConfigurations(): readonly Configuration[] {
 /** Where a moved configuration points after an odd number of moves. */
 export const movedPath = ({ path }: Configuration): string => `${path}/elsewhere`;
 
-/** Waits before attempts 2 to 13: as many attempts as the contract has, in a minute instead of 76 hours. */
+/** Waits before attempts 2 to 13: as many attempts as the contract has, in less than a minute instead of 76 hours. */
 export const RETRY_DELAYS_MS: readonly number[] = [
   1_000, 1_000, 1_000, 2_000, 2_000, 3_000, 5_000, 5_000, 5_000, 6_000, 6_000, 6_000,
 ];
 export const RETRY_JITTER = 0.2;
 
-/** Quick enough that a run of two minutes sees the end of what it began. */
+/** Short delays, so that a run of two minutes sees the end of its deliveries. */
 export const WORKER_SETTINGS: Readonly<Record<string, string>> = {
   RETRY_AFTER_MAX: '12s',
   RETRY_DELAYS: RETRY_DELAYS_MS.map((ms) => `${ms}ms`).join(','),

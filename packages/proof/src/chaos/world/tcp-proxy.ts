@@ -12,8 +12,8 @@ export type LinkState = 'open' | 'cut' | 'half-open';
 const HOST = '127.0.0.1';
 
 /**
- * A port at 127.0.0.1 that leads to another one, through a network that can be spoiled; nowhere until `leadTo`. It holds one piece
- * for each direction of a connection, 64 KiB at most: who sends more has to wait.
+ * Opens a proxy at a port of 127.0.0.1, whose network can be broken. It forwards to the port set by `leadTo`, and to none before. It holds
+ * at most 64 KiB for each direction of a connection; then the sender has to wait.
  */
 export async function openTcpProxy(port: number) {
   const sockets = new Set<Socket>();
@@ -25,7 +25,7 @@ export async function openTcpProxy(port: number) {
     changed.resolve(undefined);
     changed = Promise.withResolvers();
   };
-  /** Lets pieces through while the network does. */
+  /** Forwards data while the network is not half-open. */
   async function* pass(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const piece of pieces) {
       while (state === 'half-open') await changed.promise;
@@ -55,9 +55,9 @@ export async function openTcpProxy(port: number) {
   return {
     port,
     leadTo: (other: number) => void (target = other),
-    /** From now on the network is like this. */
+    /** Sets the state of the network. */
     become,
-    /** Connections from both sides that are open now. */
+    /** Number of open connections, of both sides. */
     openSockets: () => sockets.size,
     close: async () => {
       const closed = once(server, 'close');

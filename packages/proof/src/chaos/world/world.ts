@@ -4,7 +4,7 @@ import type { Client } from '@webhooks/client';
 import { freePort, PAYMENT_SYSTEM, closeAfterFault, closeAll, startStack } from '@webhooks/local';
 import type { CertificateAuthority, Closer } from '@webhooks/local';
 import { startEndpoint } from '@webhooks/testkit';
-import type { ConnectionManners, Endpoint, Script } from '@webhooks/testkit';
+import type { ConnectionBehaviour, Endpoint, Script } from '@webhooks/testkit';
 import { clientFor, findClient, registerWebhooks } from '@webhooks/testkit/account';
 import type { Print } from '@webhooks/testkit/account';
 import { RECEIVERS, TENANTS, planConfigurations, WORKER_SETTINGS } from './configurations.js';
@@ -12,30 +12,33 @@ import type { ReceiverName } from './configurations.js';
 import { openTcpProxy } from './tcp-proxy.js';
 import type { TcpProxy } from './tcp-proxy.js';
 
-/** How a receiver behaves; by default as it does when nothing is wrong. */
-export interface Manners {
+/** How a receiver behaves. Defaults: as without a fault. */
+export interface ReceiverBehaviour {
   readonly reply?: Script;
-  readonly connection?: ConnectionManners;
-  /** Nobody listens. */
+  readonly connection?: ConnectionBehaviour;
+  /** Whether its port is closed. */
   readonly closed?: true;
 }
 
-/** One event of so many is refused again and again by the stubborn receiver; the others keep its breaker closed. */
+/** The stubborn receiver always refuses one event of this many. The others keep its breaker closed. */
 const STUBBORN_ONE_OF = 8;
 
-/** Whether the stubborn receiver refuses this event, whenever it comes during the run. */
+/** Whether the stubborn receiver refuses this event, at every attempt of the run. */
 const isStubborn = (eventId: string): boolean =>
   createHash('sha256').update(eventId).digest().readUInt16BE() % STUBBORN_ONE_OF === 0;
 
-/** A real HTTPS receiver at a fixed port that changes its manners. It appends a line for each arrival to `file` before it responds. */
+/**
+ * Opens a real HTTPS receiver at a fixed port whose behaviour can be changed. It appends a line for each arrival to `file` before it
+ * responds.
+ */
 async function openReceiver(name: ReceiverName, file: string, authority: CertificateAuthority) {
   const port = await freePort();
   const usual: Script = name === 'stubborn' ? ({ id }) => (isStubborn(id) ? 500 : 200) : 200;
   const { certPem, keyPem } = await authority.issue(['localhost']);
   let endpoint: Endpoint | undefined;
   let last = Promise.resolve();
-  /** Breaks what is open and goes on like this. One after the other: a fault may be taken back while the next one begins. */
-  const become = ({ reply = usual, connection = 'accept', closed }: Manners): Promise<void> =>
+  /** Closes open connections and changes the behaviour. Calls are queued, because a fault may end while the next one begins. */
+  const become = ({ reply = usual, connection = 'accept', closed }: ReceiverBehaviour): Promise<void> =>
     (last = last.then(async () => {
       await endpoint?.close();
       endpoint = undefined;
@@ -46,7 +49,7 @@ async function openReceiver(name: ReceiverName, file: string, authority: Certifi
   return { origin: `https://localhost:${port}`, become, close: () => become({ closed: true }) };
 }
 
-/** Links of the services to the engines, each a proxy of its own: all but the last lead to the broker. */
+/** Links of the services to the engines, each with its own proxy. All but the last lead to the broker. */
 export const LINKS = [
   'config-api',
   'ingest',
@@ -75,7 +78,7 @@ async function openEach<N extends string, T extends { close(): Promise<void> }>(
   return Object.fromEntries(await Promise.all(opening)) as Readonly<Record<N, T>>;
 }
 
-/** The broker has a port of its own for each link, and names the link's to whoever comes through it. */
+/** Plans a broker port for each link. To clients of that port the broker advertises the link's port. */
 async function kafkaDetours(links: Links) {
   const detour = async (name: LinkName) => {
     const port = await freePort();
@@ -85,7 +88,7 @@ async function kafkaDetours(links: Links) {
   return Object.fromEntries(await Promise.all(LINKS.filter((name) => name !== 'mongodb').map(detour)));
 }
 
-/** What a run breaks: real processes, real engines, real receivers, and the wires between them. */
+/** Starts everything that a run breaks: real processes, engines and receivers, and the network between them. */
 async function open(dataDir: string, print: Print, closers: Closer[]) {
   const links = await openEach(LINKS, async () => openTcpProxy(await freePort()), closers);
   const stack = await startStack({
@@ -102,13 +105,13 @@ async function open(dataDir: string, print: Print, closers: Closer[]) {
   closers.push(() => stack.stop());
   const description = stack.description();
   if (stack.kafka.kind !== 'embedded' || description.processes['mongodb'] === undefined)
-    throw new Error('chaos kills its engines: unset KAFKA_BROKERS, MONGODB_URI and ENGINES');
-  await stack.fleet.startMore({
+    throw new Error('chaos kills its engines: unset KAFKA_BROKERS and MONGODB_URI');
+  await stack.fleet.startReplica({
     name: WORKERS[1],
     like: WORKERS[0],
     env: { KAFKA_BROKERS: `127.0.0.1:${links[WORKERS[1]].port}` },
   });
-  /** Append-only: what arrived at the receivers. */
+  /** Append-only file of the arrivals at all receivers. */
   const arrivalsFile = join(dataDir, 'arrivals.ndjson');
   const receivers = await openEach(
     RECEIVERS,
@@ -132,7 +135,7 @@ async function open(dataDir: string, print: Print, closers: Closer[]) {
 }
 export type World = Awaited<ReturnType<typeof open>>;
 
-/** Brings everything up, in force; on a fault nothing is left running. */
+/** Starts everything; resolves when all configurations are in force. After a fault nothing is left running. */
 export function openWorld(dataDir: string, print: Print): Promise<World> {
   const closers: Closer[] = [];
   return open(dataDir, print, closers).catch((error: unknown) =>

@@ -87,7 +87,7 @@ async function beginLoad(): Promise<() => Promise<void>> {
 whenRequested('another worker takes the place of one, at 500 events a second', () => {
   beforeAll(async () => {
     stack = await startStack({ dataDir, fixedPorts: false, without: ['query-api'], log: () => undefined });
-    await stack.fleet.startMore({ name: `${WORKER}-2`, like: WORKER });
+    await stack.fleet.startReplica({ name: `${WORKER}-2`, like: WORKER });
     const { certPem, keyPem } = await stack.authority.issue(['localhost']);
     endpoint = await startEndpoint({
       certPem,

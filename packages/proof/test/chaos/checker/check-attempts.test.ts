@@ -15,8 +15,8 @@ describe('the schedule', () => {
   it('too early: an attempt began before it was due', () => {
     expect(kinds(second(1))).toEqual(['too-early']);
   });
-  it('from nowhere: no retry planned the attempt', () => {
-    expect(kinds(second(1.1, []))).toEqual(['from-nowhere']);
+  it('unscheduled attempt: no retry scheduled it', () => {
+    expect(kinds(second(1.1, []))).toEqual(['unscheduled-attempt']);
   });
   it('wrong delay: the retry was planned sooner than the schedule less its jitter', () => {
     expect(kinds(second(1.1, [task(0.1, { dueAt: at(0.95) })]))).toEqual([]);

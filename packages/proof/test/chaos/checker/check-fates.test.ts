@@ -32,15 +32,15 @@ describe('accepted is delivered, waiting, dead or cancelled', () => {
     });
   });
 
-  it('lost: it is nowhere, though its event stands handled on the topic; its timeline says where it was last', () => {
+  it('lost: it is neither delivered nor waiting, though its event on the topic is handled; its timeline says where it was last', () => {
     const { totals, findings } = check(evidence({ ...nowhere, steps: [step(0.5, 4)] }));
     expect(totals).toMatchObject({ accepted: 1, lost: 1 });
     expect(findings).toMatchObject([{ kind: 'lost' }]);
     expect(findings[0]?.timeline).toEqual([
-      `${new Date(at(0)).toISOString()} given to ingest`,
+      `${new Date(at(0)).toISOString()} sent to ingest`,
       expect.stringContaining('event at payments.events/0 offset 5, handled'),
       expect.stringContaining('accepted'),
-      'last seen while there was: kill delivery-worker',
+      'faults around the last moment: kill delivery-worker',
     ]);
   });
 

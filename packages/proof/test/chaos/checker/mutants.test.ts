@@ -94,7 +94,7 @@ const MUTANTS: readonly (readonly [string, Evidence, string])[] = [
   [
     'a retry without a task',
     evidence({ ...retried, topics: { ...retried.topics, tasks: [] } }),
-    'from-nowhere',
+    'unscheduled-attempt',
   ],
   [
     'one attempt more than there are',

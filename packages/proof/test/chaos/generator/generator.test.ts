@@ -3,7 +3,12 @@ import type { EventResult } from '@webhooks/client';
 import { PROBLEMS } from '@webhooks/contracts';
 import type { ProblemCode } from '@webhooks/contracts';
 import { buildEvent, createRandom, eventually } from '@webhooks/testkit';
-import { giveIngest, isServiceAway, generate, makeEvent } from '../../../src/chaos/generator/generator.js';
+import {
+  createIngestSender,
+  isServiceUnavailable,
+  generate,
+  makeEvent,
+} from '../../../src/chaos/generator/generator.js';
 import type { Journal } from '../../../src/chaos/generator/generator.js';
 
 const [first, second] = [buildEvent(), buildEvent()];
@@ -14,7 +19,7 @@ const problem = (code: ProblemCode) => {
 };
 
 const give = (respond: () => Promise<readonly EventResult[]>) =>
-  giveIngest({ postEvents: respond })([first, second]);
+  createIngestSender({ postEvents: respond })([first, second]);
 const refused = (error: Error) => give(() => Promise.reject(error));
 const reported = (...statuses: EventResult['status'][]) =>
   give(() => Promise.resolve(statuses.map((status, index) => ({ index, status }))));
@@ -59,7 +64,7 @@ it.each<[string, unknown, boolean]>([
   ['422', problem('invalid-request'), false],
   ['anything else', new TypeError('not a function'), false],
 ])('a service that is away: %s', (_, error, expected) => {
-  expect(isServiceAway(error)).toBe(expected);
+  expect(isServiceUnavailable(error)).toBe(expected);
 });
 
 it('the generator makes the same facts of the same seed', () => {
