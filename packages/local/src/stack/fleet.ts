@@ -36,14 +36,14 @@ export function createFleet(plans: readonly ServicePlan[], dataDir: string, keep
     const kept = await keepServiceRunning({ ...plan, env, logFile }, keep);
     const service = Object.assign(kept, { name: as });
     running.push(service);
-    keep.onRestart();
+    keep.onProcessesChanged();
     return service;
   };
   const stop = async (name: string): Promise<void> => {
     const index = running.findIndex((service) => service.name === name);
     const [service] = index < 0 ? [] : running.splice(index, 1);
     await service?.stop();
-    keep.onRestart();
+    keep.onProcessesChanged();
   };
   return {
     services: running as readonly KeptService[],

@@ -11,8 +11,8 @@ const MAX_PAUSE_MS = 5_000;
 
 export interface KeepOptions {
   readonly log: (line: string) => void;
-  /** Called after each start again, with a new process id. */
-  readonly onRestart: () => void;
+  /** Called after each start and each stop of a process. */
+  readonly onProcessesChanged: () => void;
 }
 
 interface Kept {
@@ -26,7 +26,7 @@ interface Kept {
  * Starts a process again whenever it ends by itself, as an orchestrator would do, with growing pauses until it runs. Call the
  * returned function to stop watching.
  */
-function keepRunning({ name, exitReason, startAgain }: Kept, { log, onRestart }: KeepOptions) {
+function keepRunning({ name, exitReason, startAgain }: Kept, { log, onProcessesChanged }: KeepOptions) {
   const abandon = new AbortController();
   const { signal } = abandon;
   let pauseMs = LOOK_MS;
@@ -45,7 +45,7 @@ function keepRunning({ name, exitReason, startAgain }: Kept, { log, onRestart }:
     }
     log(`${name} is up again after ${((performance.now() - endedAt) / 1_000).toFixed(1)} s`);
     [pauseMs, endedAt] = [LOOK_MS, undefined];
-    onRestart();
+    onProcessesChanged();
   };
   const watch = async (): Promise<void> => {
     for (;;) {

@@ -147,7 +147,7 @@ async function open(options: StackOptions, closers: Closer[]) {
     caFile: engines.authority.caFile,
     overrides: options.overrides ?? {},
   });
-  const keep = { log, onRestart: () => writeStackFile(dataDir, description()) };
+  const keep = { log, onProcessesChanged: () => writeStackFile(dataDir, description()) };
   const fleet = createFleet(plans, dataDir, keep);
   const description = (): StackDescription =>
     describe({ ...engines, ports, clients, services: fleet.services });

@@ -25,7 +25,9 @@ const MAX_HEADERS = 10;
 
 function mergeHeaders(known: PolicySecrets['headers'], input: PolicyInput['headers']) {
   if (input === null) return {};
-  const merged = new Map(Object.entries(known ?? {}).map((header) => [normalizeHeaderName(header[0]), header]));
+  const merged = new Map(
+    Object.entries(known ?? {}).map((header) => [normalizeHeaderName(header[0]), header]),
+  );
   for (const [name, value] of Object.entries(input ?? {}))
     if (value === null) merged.delete(normalizeHeaderName(name));
     else merged.set(normalizeHeaderName(name), [name, value]);
