@@ -198,7 +198,7 @@ test('apply names what a file may not have', async () => {
   const { code, err } = await run(['apply', '-f', `${made.file}.typo`], cli.env);
   expect([code, err]).toEqual([
     2,
-    expect.stringContaining('needs a list "webhooks" of eventType, endpointUrl'),
+    expect.stringContaining('needs a list "webhooks"; each entry needs eventType and endpointUrl'),
   ]);
 });
 

@@ -10,7 +10,7 @@ import { createDeliveryPolicies } from './policies/delivery-policies.js';
 import { createPolicyReader } from './policies/policy-input.js';
 import {
   createPublisher,
-  openPublicationNotes,
+  openPublishedMarks,
   sweepUnpublished,
 } from './publication/publish-configuration.js';
 import type { Publisher } from './publication/publish-configuration.js';
@@ -26,7 +26,7 @@ import { readWebhookInput } from './webhooks/webhook-input.js';
 /** Deadline of one try to create the topics. The next try continues. Closing waits for the current one. */
 const TOPICS_MS = 5_000;
 /**
- * Pause between two sweeps. Also the deadline of writing notes: notes that take longer are written in the next batch.
+ * Pause between two sweeps. Also the deadline of writing marks: marks that take longer are written in the next batch.
  */
 const SWEEP_EVERY_MS = 1_000;
 /** Deadline of the database statements of one sweep. */
@@ -53,16 +53,16 @@ function createTopicsInBackground(kafka: Kafka, config: ConfigApiConfig, scope: 
 
 async function openPublisher(kafka: Kafka, database: Database, scope: ServiceScope): Promise<Publisher> {
   const { log } = scope;
-  const notes = openPublicationNotes({
+  const marks = openPublishedMarks({
     log,
     markPublished: (configurations) => storeWithin(database, SWEEP_EVERY_MS).markPublished(configurations),
   });
-  scope.onClose('publication notes', notes.close);
+  scope.onClose('published marks', marks.close);
   const sink = await openSink({ kafka });
   scope.onClose('configuration sink', () => sink.close());
   const help = 'Configurations sent to Kafka, by whether Kafka acknowledged them in time';
   const published = addCounter(scope.registry, 'config_api_publications_total', help, 'result');
-  return createPublisher({ sink, note: notes.note, log, published });
+  return createPublisher({ sink, markLater: marks.markLater, log, published });
 }
 
 function startSweep(database: Database, { publish }: Publisher, scope: ServiceScope): void {

@@ -33,15 +33,15 @@ export async function composeIngest(config: IngestConfig, scope: ServiceScope): 
   const tenantEvents = createTenantLimiter({
     limit: config.tenantEvents,
     counted: 'events',
-    uncountedScope: ANY_TENANT,
+    exemptScope: ANY_TENANT,
   });
   const pending = new SharedBudget({
     total: config.maxPendingBytes,
-    uncountedScope: ANY_TENANT,
+    exemptScope: ANY_TENANT,
     refuse: (tenantId) => (tenantId === undefined ? notDurable() : tooManyPending(tenantId)),
   });
   await serveApi(
-    { ...config.api, uncountedScope: ANY_TENANT },
+    { ...config.api, exemptScope: ANY_TENANT },
     [
       {
         method: 'POST',

@@ -22,12 +22,12 @@ function readDeclared(file: string): readonly WebhookInput[] {
   const content: unknown = parse(readFileSync(file, 'utf8'));
   const list = isObject(content) && 'webhooks' in content ? content.webhooks : undefined;
   if (Array.isArray(list) && list.every(isDeclared)) {
-    const keys = list.flatMap((one) => [place(one), one.ref?.toLowerCase() ?? one]);
+    const keys = list.flatMap((one) => [routeOf(one), one.ref?.toLowerCase() ?? one]);
     if (new Set(keys).size === keys.length) return list;
     throw new Error(`${file} has the same ref, or the same applicationId, eventType and endpointUrl, twice`);
   }
   throw new Error(
-    `${file} needs a list "webhooks" of eventType, endpointUrl; other names: ${COLUMNS.join(', ')}`,
+    `${file} needs a list "webhooks"; each entry needs eventType and endpointUrl, and may have only ${COLUMNS.join(', ')}`,
   );
 }
 
@@ -37,19 +37,21 @@ interface Step {
   readonly ref?: string;
 }
 
-const place = ({ applicationId, eventType, endpointUrl }: WebhookInput): string =>
+const routeOf = ({ applicationId, eventType, endpointUrl }: WebhookInput): string =>
   JSON.stringify([applicationId ?? null, eventType, URL.parse(endpointUrl)?.href ?? endpointUrl]);
 
 /** Whether a registered webhook is the declared one: by `ref`; without one, by application, event type and address. */
 const isSame = (declared: WebhookInput, known: ListedWebhook): boolean =>
-  declared.ref === undefined ? place(declared) === place(known) : declared.ref.toLowerCase() === known.ref;
+  declared.ref === undefined
+    ? routeOf(declared) === routeOf(known)
+    : declared.ref.toLowerCase() === known.ref;
 
 function planOf(declared: readonly WebhookInput[], known: readonly ListedWebhook[]): readonly Step[] {
   const steps = declared.map((webhook): Step => {
     const found = known.find((one) => isSame(webhook, one));
     if (found === undefined) return { change: 'create', webhook };
     const { enabled = found.enabled } = webhook;
-    const isEqual = place(webhook) === place(found) && enabled === found.enabled;
+    const isEqual = routeOf(webhook) === routeOf(found) && enabled === found.enabled;
     return { change: isEqual ? 'unchanged' : 'update', webhook, ref: found.ref };
   });
   const rest = known.filter((one) => !declared.some((webhook) => isSame(webhook, one)));

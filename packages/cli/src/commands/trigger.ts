@@ -17,7 +17,7 @@ const OPTIONS = {
 } as const;
 type Arguments = ArgumentsCamelCase<InferredOptionTypes<typeof OPTIONS>> & { readonly eventType: EventType };
 
-/** Enough to show a receiver that handles one event at a time. */
+/** Enough to reveal a receiver that handles only one event at a time. */
 const BURST_EVENTS = 100;
 const LATE_MS = 30 * 86_400_000; // a Pix can be reversed for 90 days
 
@@ -47,7 +47,10 @@ async function trigger({ client, profile, show, note }: Session, args: Arguments
   show(posted, table(rows, ['eventType', 'id', 'endToEndId', 'status']));
   const refused = posted.find(({ status }) => status !== 'accepted');
   if (refused) throw new Failure('failed', `not all were accepted: ${reasonOf(refused)}`, 'see each: --json');
-  if (args.scenario === 'duplicate') note('A listener gets it once, endpoints twice: listen --repeat 2');
+  if (args.scenario === 'duplicate')
+    note(
+      'Endpoints receive the event twice. listen forwards it once; to forward it twice: listen --repeat 2',
+    );
   note(`Next: webhooks find ${rows[0]?.endToEndId ?? ''}`);
 }
 

@@ -3,9 +3,9 @@ import type { Identity } from '../token/identity.js';
 
 export type Caller = Pick<Identity, 'tenantId' | 'scopes'>;
 
-/** Whether tenant limits apply to this caller: all but those with the scope `uncountedScope`. */
-export const isCounted = ({ scopes }: Caller, uncountedScope: string | undefined): boolean =>
-  uncountedScope === undefined || !scopes.has(uncountedScope);
+/** Whether tenant limits apply to this caller: all but those with the scope `exemptScope`. */
+export const isLimited = ({ scopes }: Caller, exemptScope: string | undefined): boolean =>
+  exemptScope === undefined || !scopes.has(exemptScope);
 
 interface SharedBudgetOptions {
   /** The amount that all callers together may take. */
@@ -13,7 +13,7 @@ interface SharedBudgetOptions {
   /** The most that one tenant may take; default: as much as is free. */
   readonly perTenant?: number;
   /** Callers with this scope are the operator's own. They may take the whole amount; absent: no caller may. */
-  readonly uncountedScope?: string | undefined;
+  readonly exemptScope?: string | undefined;
   /** Makes the error. `tenantId`: this tenant has taken its share; absent: too little is left for any tenant. */
   readonly refuse: (tenantId?: string) => AppError;
 }
@@ -43,7 +43,7 @@ export class SharedBudget {
   take(caller: Caller, amount: number): void {
     const { perTenant = Infinity, refuse } = this.#options;
     if (amount > this.#free) throw refuse();
-    if (isCounted(caller, this.#options.uncountedScope)) {
+    if (isLimited(caller, this.#options.exemptScope)) {
       const held = (this.#byTenant.get(caller.tenantId) ?? 0) + amount;
       if (held > Math.min(this.#free, perTenant)) throw refuse(caller.tenantId);
       this.#byTenant.set(caller.tenantId, held);
@@ -54,7 +54,7 @@ export class SharedBudget {
   /** Returns an amount that the same caller took. */
   release(caller: Caller, amount: number): void {
     this.#free += amount;
-    if (!isCounted(caller, this.#options.uncountedScope)) return;
+    if (!isLimited(caller, this.#options.exemptScope)) return;
     const held = (this.#byTenant.get(caller.tenantId) ?? 0) - amount;
     if (held === 0) this.#byTenant.delete(caller.tenantId);
     else this.#byTenant.set(caller.tenantId, held);
@@ -67,8 +67,8 @@ const refuseBody = (tenantId?: string): AppError =>
   });
 
 /** Bounds the bytes of the bodies of all open requests. */
-export function createBodyBudget(totalBytes: number, uncountedScope?: string) {
-  const budget = new SharedBudget({ total: totalBytes, uncountedScope, refuse: refuseBody });
+export function createBodyBudget(totalBytes: number, exemptScope?: string) {
+  const budget = new SharedBudget({ total: totalBytes, exemptScope, refuse: refuseBody });
   return {
     /**
      * Opens the account of one body. Throws 503 when its declared length exceeds the free bytes. Takes no bytes yet.

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../request/app-error.js';
-import { isCounted } from './shared-budget.js';
+import { isLimited } from './shared-budget.js';
 import type { Caller } from './shared-budget.js';
 
 /** The rate limit of one tenant in one instance. */
@@ -16,7 +16,7 @@ export interface TenantLimiterOptions {
   /** The counted unit, as named in error messages and in the metric. */
   readonly counted: 'requests' | 'events';
   /** Callers with this scope are the operator's own, and have no limit. */
-  readonly uncountedScope?: string | undefined;
+  readonly exemptScope?: string | undefined;
   /** Milliseconds of a monotonic clock; default: `performance.now`. */
   readonly now?: () => number;
 }
@@ -44,8 +44,8 @@ function tooMany(
  * costs one look-up, and a refused request takes nothing.
  */
 export function createTenantLimiter(options: TenantLimiterOptions) {
-  const { limit, uncountedScope, now = () => performance.now() } = options;
-  const isLimited = (caller: Caller): boolean => limit.perSecond > 0 && isCounted(caller, uncountedScope);
+  const { limit, exemptScope, now = () => performance.now() } = options;
+  const applies = (caller: Caller): boolean => limit.perSecond > 0 && isLimited(caller, exemptScope);
   const eachMs = 1_000 / limit.perSecond;
   const burstMs = limit.burst * eachMs;
   const fullAt = new LRUCache<string, number>({ max: REMEMBERED_TENANTS });
@@ -64,11 +64,11 @@ export function createTenantLimiter(options: TenantLimiterOptions) {
   return {
     /** Takes `count` units, at most the burst. When fewer are left, takes nothing and throws 429 with `Retry-After`. */
     take: (caller: Caller, count: number): void => {
-      if (isLimited(caller)) fullAt.set(caller.tenantId, fullAfter(caller.tenantId, count));
+      if (applies(caller)) fullAt.set(caller.tenantId, fullAfter(caller.tenantId, count));
     },
     /** Throws 429 with `Retry-After` when fewer than `count` units (default 1) are left. Takes nothing. */
     check: (caller: Caller, count = 1): void => {
-      if (isLimited(caller)) fullAfter(caller.tenantId, count);
+      if (applies(caller)) fullAfter(caller.tenantId, count);
     },
   };
 }

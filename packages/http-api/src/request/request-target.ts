@@ -6,7 +6,7 @@ const ABSOLUTE = /^https?:\/\/(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?(?<res
  * target of another form (`http://`, `*`) becomes `/`, which has no operation. Express would respond with an HTML page.
  */
 export function originForm(target: string): string {
-  // Express would drop the authority of `//host/path` and everything after `#`. A proxy in front has seen another path.
+  // Express would drop the authority of `//host/path` and everything after `#`, and serve another path than a proxy in front routed.
   if (target.startsWith('/')) return /^\/\/|#/.test(target) ? '/' : target;
   const rest = ABSOLUTE.exec(target)?.groups?.['rest'] ?? '/';
   return rest.startsWith('?') ? `/${rest}` : rest;

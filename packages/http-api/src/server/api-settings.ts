@@ -80,5 +80,5 @@ export function readApiSettings(settings: SettingsReader, defaults: ApiDefaults)
 /** The settings of a service with a public HTTP port; `readApiSettings` has the defaults and bounds. */
 export interface ApiSettings extends ReturnType<typeof readApiSettings> {
   /** Callers with this scope are the operator's own, and have no tenant limit. Set by the service, not by a setting. */
-  readonly uncountedScope?: string;
+  readonly exemptScope?: string;
 }

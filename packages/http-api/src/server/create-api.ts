@@ -33,7 +33,7 @@ export interface ApiOptions {
   readonly closing: AbortSignal;
   readonly limits: Pick<
     ApiSettings,
-    'maxOpenRequests' | 'maxOpenBodyBytes' | 'tenantRequests' | 'uncountedScope'
+    'maxOpenRequests' | 'maxOpenBodyBytes' | 'tenantRequests' | 'exemptScope'
   >;
 }
 
@@ -131,9 +131,9 @@ function measure(label: string, response: Response, { log, meters }: Shared): vo
  * function to call when the request has ended. The cheapest check comes first: the tenant's rate, then the check of the
  * operation, then the free capacity.
  */
-function createAdmission({ maxOpenRequests, tenantRequests, uncountedScope }: ApiOptions['limits']) {
-  const rate = createTenantLimiter({ limit: tenantRequests, counted: 'requests', uncountedScope });
-  const open = createConcurrencyLimiter({ total: maxOpenRequests, uncountedScope });
+function createAdmission({ maxOpenRequests, tenantRequests, exemptScope }: ApiOptions['limits']) {
+  const rate = createTenantLimiter({ limit: tenantRequests, counted: 'requests', exemptScope });
+  const open = createConcurrencyLimiter({ total: maxOpenRequests, exemptScope });
   return (operation: Operation, identity: Identity): (() => void) => {
     rate.take(identity, 1);
     operation.admit?.(identity);
@@ -147,7 +147,7 @@ function createShared(options: ApiOptions) {
   return {
     ...options,
     meters: createMeters(registry),
-    budget: createBodyBudget(limits.maxOpenBodyBytes, limits.uncountedScope),
+    budget: createBodyBudget(limits.maxOpenBodyBytes, limits.exemptScope),
     admit: createAdmission(limits),
     logShed: createShedLog(log, registry),
     logRefusedToken: createRefusedTokenLog(log),

@@ -7,7 +7,7 @@ import type { Operation } from '../request/operation.js';
 import type { ApiSettings } from './api-settings.js';
 import { createTokenVerifier } from '../token/token-verifier.js';
 
-/** Time for requests in flight at the end; the rest is cut. */
+/** Time that requests in flight get at shutdown. Then their connections are closed. */
 const GRACE_MS = 15_000;
 
 /**

@@ -52,7 +52,7 @@ const FAULTS = {
 } as const;
 type Fault = keyof typeof FAULTS;
 
-/** Makes a 401 (RFC 6750 §3). `cause`: an error of jose, with the payload if the signature was right. */
+/** Makes a 401 (RFC 6750 §3). `cause`: an error of jose, or `{ payload }` when jose accepted the token. */
 const badToken = (fault: Fault, cause?: unknown) =>
   new AppError('invalid-token', `the access token is refused: ${FAULTS[fault]}`, {
     headers: {
@@ -134,7 +134,7 @@ function createFetch(): typeof fetch {
   let failedAt = -Infinity;
   return async (url, init) => {
     if (performance.now() - failedAt < FETCH_PAUSE_MS)
-      throw new Error('the last request for the key set failed less than 1 s ago');
+      throw new Error('a request for the key set is in flight, or failed less than 1 s ago');
     let isGood = false;
     // Blocks a second request while this one is under way.
     failedAt = Infinity;
@@ -220,7 +220,7 @@ export function createTokenVerifier(options: TokenVerifierOptions) {
       if (authorization === `Bearer ${token}`) remembered.set(authorization, claims);
       return claims;
     },
-    /** Returns whether a key set with a key is known that was fetched within `keysMaxAgeMs`. */
+    /** Returns whether a key set that has a key was fetched within `keysMaxAgeMs`. */
     isReady: hasKeys,
     close: () => clearInterval(timer),
   };

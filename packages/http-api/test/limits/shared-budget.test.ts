@@ -38,7 +38,7 @@ describe('the requests under way', () => {
   });
 
   it('may all be held by the operator’s own tokens, and then nobody is admitted', () => {
-    const open = createConcurrencyLimiter({ total: 10, uncountedScope: 'own' });
+    const open = createConcurrencyLimiter({ total: 10, exemptScope: 'own' });
     const own = fill(open, caller('a', 'own'));
     expect(own).toMatchObject({ ends: { length: 10 }, why: 'open-requests' });
     expect(fill(open, caller('b'))).toMatchObject({ ends: { length: 0 }, why: 'open-requests' });

@@ -7,7 +7,7 @@ beforeEach(() => {
 });
 
 const limiterOf = (limit: RateLimit): TenantLimiter =>
-  createTenantLimiter({ limit, counted: 'events', uncountedScope: 'own', now: () => at });
+  createTenantLimiter({ limit, counted: 'events', exemptScope: 'own', now: () => at });
 
 const caller = (tenantId: string, scope = 'write') => ({ tenantId, scopes: new Set([scope]) });
 

@@ -36,7 +36,7 @@ export class Kafka {
    * Registers `end`, which `close` calls. Returns a function that removes it; call that when `end` is done. Throws
    * when the cluster is closed: a process that is ending must not join a group.
    */
-  endWith(end: () => Promise<unknown>): () => void {
+  onClose(end: () => Promise<unknown>): () => void {
     if (this.#closed) throw new Error('the cluster is closed');
     this.#closers.add(end);
     return () => void this.#closers.delete(end);

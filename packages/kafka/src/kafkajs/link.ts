@@ -28,7 +28,7 @@ export interface KafkaOptions {
    */
   readonly format?: string;
   readonly log?: Logger;
-  /** PEM texts. Without `ca` the system's authorities are trusted. */
+  /** PEM texts. Without `ca`, the authorities that Node bundles are trusted. */
   readonly tls?: Pick<SecureContextOptions, 'ca' | 'cert' | 'key'> | undefined;
   readonly sasl?: SASLOptions | undefined;
 }

@@ -7,7 +7,7 @@ interface Window {
   readonly maxInFlight: number;
   /** Bytes of those records. A larger record is still handled, alone. */
   readonly maxInFlightBytes: number;
-  /** Offsets of one partition between its watermark and the newest record taken; default 200,000. */
+  /** Offsets of one partition between its lowest unhandled record and the newest record taken; default 200,000. */
   readonly maxSpan?: number;
   /**
    * A further bound, checked before each record; default: none. Call the source's `resume` when there is capacity

@@ -61,7 +61,7 @@ export function openDelayedSource(options: DelayedSourceOptions) {
 
 /** Connects the parts of a source and joins the group. */
 async function openScheduled(options: SourceOptions, plan: ReadPlan) {
-  const forget = options.kafka.endWith(() => stop({ deadlineMs: 0 }));
+  const forget = options.kafka.onClose(() => stop({ deadlineMs: 0 }));
   const inFlight = new InFlight(options, () => scheduler.plan());
   const reader = new GroupReader({
     ...options,

@@ -45,5 +45,5 @@ export async function runContainer(engine: ContainerImage, log: Log): Promise<Ru
   const obstacle = await engine.awaitReady(host);
   if (obstacle === undefined) return { host, stop: () => started.stop().then(() => undefined) };
   await started.stop();
-  throw new Error(`a container of ${engine.image} did not start: ${obstacle}`);
+  throw new Error(`a container of ${engine.image} did not become ready: ${obstacle}`);
 }

@@ -16,8 +16,8 @@ const PAUSE_FACTOR = 10;
  */
 const FREE_MS = 40;
 /**
- * How long a costly tenant's new connections open on the second thread, milliseconds. Once in this time the tenant
- * delays the others.
+ * How long a costly tenant's new connections open on the second thread, milliseconds. When it is
+ * over, the tenant can delay the others once before it is isolated again.
  */
 const ISOLATED_MS = 600_000;
 /**
@@ -141,7 +141,7 @@ export class TenantHandshakes {
    * pauses for `excessMs` if one of its handshakes has read since the last turn. Returns false when no handshake is
    * in progress.
    */
-  takeTurn(excessMs: number): boolean {
+  nextTurn(excessMs: number): boolean {
     if (excessMs > 0 && this.hasRead) this.pause(excessMs);
     this.#hasEnded = false;
     this.#bytesBefore = this.#reader?.tcp.bytesRead ?? 0;
@@ -280,7 +280,7 @@ export class HandshakeBudget {
     // It is unknown whose handshake used the CPU time, so the tenants share it.
     const readers = [...this.#active].filter(({ hasRead }) => hasRead).length;
     for (const tenant of this.#active)
-      if (!tenant.takeTurn(this.#excessMs / readers)) this.#active.delete(tenant);
+      if (!tenant.nextTurn(this.#excessMs / readers)) this.#active.delete(tenant);
     this.#turn = undefined;
     if (this.#active.size > 0) this.#chargeLater();
   }

@@ -9,7 +9,7 @@ import type { Totals } from '@webhooks/testkit/account';
 export const monotonicMicros = (): number => Number(process.hrtime.bigint()) / 1_000;
 
 /**
- * Percentiles of times, in the same unit. Nearest rank: the smallest value that at least this share of all values does not exceed. NaN when
+ * Percentiles of times, in the same unit. Nearest rank: the smallest value such that at least this share of all values is equal or less. NaN when
  * there are no times.
  */
 export function percentilesOf(micros: Iterable<number>) {
@@ -89,10 +89,10 @@ export class VoidRun extends Error {
   override readonly name = 'VoidRun';
 }
 
-/** Returns why a run has no figures; undefined when its delivery account balances. `waiting`: number of pairs that wait in Kafka. */
+/** Returns why a run has no figures; undefined when its delivery account balances. `waiting`: number of deliveries that wait in Kafka. */
 export function voidReason({ accepted, delivered, strangers }: Totals, waiting = 0): string | undefined {
   if (accepted === 0) return 'nothing was accepted';
-  if (strangers > 0) return `${strangers} arrivals were owed to nobody`;
+  if (strangers > 0) return `${strangers} arrivals belong to no accepted event`;
   const missing = accepted - delivered - waiting;
   if (missing > 0) return `${missing} of ${accepted} deliveries are missing`;
   return missing < 0 ? `${-missing} deliveries are both delivered and waiting` : undefined;

@@ -27,7 +27,7 @@ describe('a run', () => {
   });
 
   it('is void when an endpoint got what nobody accepted', () => {
-    expect(voidReason(totals({ strangers: 1 }))).toBe('1 arrivals were owed to nobody');
+    expect(voidReason(totals({ strangers: 1 }))).toBe('1 arrivals belong to no accepted event');
   });
 
   it('counts what waits in Kafka as accounted for, but never twice', () => {

@@ -44,7 +44,7 @@ export type Reply =
   | { readonly kind: 'drip-body'; readonly status?: number; readonly everyMs: number }
   /** The header block, one byte every `everyMs`, without an end. */
   | { readonly kind: 'drip-headers'; readonly everyMs: number }
-  /** A body as fast as it is read, without an end. `bytesSent` of the endpoint's stats counts them. */
+  /** A body as fast as it is read, without an end. `endlessBytes` of the endpoint's counts has its size. */
   | { readonly kind: 'endless-body' }
   /** Header lines as fast as they are read, without an end. */
   | { readonly kind: 'endless-headers' }

@@ -18,7 +18,7 @@ export type PublishConfiguration = (configuration: Configuration) => Promise<boo
 interface PublisherOptions {
   readonly sink: Sink;
   /** Called for each revision that Kafka has acknowledged. */
-  readonly note: (configuration: Configuration) => void;
+  readonly markLater: (configuration: Configuration) => void;
   readonly log: Logger;
   readonly published: Counter<'result'>;
 }
@@ -64,11 +64,11 @@ export function createPublisher(options: PublisherOptions) {
   /** Publications under way. Concurrent requests for the same revision share one record. */
   const running = new Map<string, Promise<boolean>>();
 
-  /** Publishes a revision even if Kafka has acknowledged it before, because the topic differs. */
+  /** Publishes a revision even if Kafka has acknowledged it before. Used when the topic's record differs from the database. */
   const republish: PublishConfiguration = async (configuration) => {
     if (!(await send(configuration))) return false;
     acknowledged.set(keyOf(configuration), versionOf(configuration));
-    options.note(configuration);
+    options.markLater(configuration);
     return true;
   };
 
@@ -79,7 +79,7 @@ export function createPublisher(options: PublisherOptions) {
     const key = keyOf(configuration);
     const version = versionOf(configuration);
     if (acknowledged.get(key) === version) {
-      options.note(configuration);
+      options.markLater(configuration);
       return Promise.resolve(true);
     }
     const name = `${key}@${version}`;
@@ -101,15 +101,16 @@ export function createPublisher(options: PublisherOptions) {
   return { publish, republish, markComplete };
 }
 
-/** Interval at which notes are written. */
+/** Interval at which marks are written. */
 const EVERY_MS = 200;
-/** Most waiting notes. Further notes are discarded, and the sweep publishes those revisions once more. */
+/** Most waiting marks. Further marks are discarded, and the sweep publishes those revisions once more. */
 const MAX_WAITING = 10_000;
 
 /**
- * Records in batches which revisions Kafka has acknowledged. Requests do not wait for it. A note saves a publication.
+ * Marks acknowledged revisions as published in the database, in batches. Requests do not wait for it. Without a mark,
+ * the sweep publishes the revision again.
  */
-export function openPublicationNotes({
+export function openPublishedMarks({
   markPublished,
   log,
 }: Pick<Repetition, 'log'> & Pick<ConfigurationStore, 'markPublished'>) {
@@ -122,10 +123,10 @@ export function openPublicationNotes({
   };
   const flushing = repeat({ name: 'recording published revisions', everyMs: EVERY_MS, log, work: flush });
   return {
-    note: (configuration: Configuration): void => {
+    markLater: (configuration: Configuration): void => {
       if (waiting.length < MAX_WAITING) waiting.push(configuration);
     },
-    /** Writes up to 500 remaining notes, and ends. */
+    /** Writes up to 500 remaining marks, and ends. */
     close: async (): Promise<void> => {
       await flushing.stop();
       await flush().catch(() => undefined);

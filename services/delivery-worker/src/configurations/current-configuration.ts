@@ -24,7 +24,7 @@ function decideByConfiguration(task: DeliveryTask, configuration: Configuration)
   return { kind: 'active', configuration };
 }
 
-const knows = (
+const isRecentEnough = (
   configuration: Configuration | undefined,
   task: DeliveryTask,
 ): configuration is Configuration => configuration !== undefined && configuration.revision >= task.revision;
@@ -38,7 +38,8 @@ export function currentConfiguration(
   { table, reader }: ConfigurationCache,
 ): Current | Promise<Current> {
   const configuration = table.find(task.tenantId, task.ref);
-  if (knows(configuration, task) && reader.isFresh()) return decideByConfiguration(task, configuration);
+  if (isRecentEnough(configuration, task) && reader.isFresh())
+    return decideByConfiguration(task, configuration);
   return catchUp(task, { table, reader });
 }
 
@@ -51,7 +52,7 @@ export const isCurrent = (configuration: Configuration, { table, reader }: Confi
  * is fresh.
  */
 async function catchUp(task: DeliveryTask, { table, reader }: ConfigurationCache): Promise<Current> {
-  if (!knows(table.find(task.tenantId, task.ref), task)) await reader.catchUp();
+  if (!isRecentEnough(table.find(task.tenantId, task.ref), task)) await reader.catchUp();
   // Checked last, because nothing may be awaited after it.
   if (!reader.isFresh()) await reader.whenFresh();
   const configuration = table.find(task.tenantId, task.ref);

@@ -19,7 +19,7 @@ export interface PullCursor {
 }
 
 const RADIX = 36;
-/** Digits of every number in a cursor: enough for 2^53. */
+/** Digits of every number in a cursor: enough for 36^10, 3.6 × 10^15. */
 const DIGITS = 10;
 /** The form of a cursor that release 0.2.0 promised to callers. Because of it, the sealed cursor is written in hex. */
 export const CURSOR = /^[0-9a-z]{1,10}(\.[0-9a-z]{1,10})+$/;
@@ -120,9 +120,9 @@ const show = (row: ShownRow) => ({
 /**
  * Reads the next page of a chain.
  *
- * No event is skipped. The position of a document never changes: it is that of the record that was applied first. A
- * page passes a position only when it is projected. So the record there was applied, and its event has a document, at
- * this position or at another one that a page passes later.
+ * No event is skipped but in the cases below. The position of a document never changes: it is that of the record that
+ * was applied first. A page passes a position only when it is projected. So the record there was applied, and its event
+ * has a document. That document is at this position, or at another one that a page of the chain has passed or will pass.
  *
  * A recreated topic begins again at offset 0, so one position can have several documents. A page never ends between
  * them. Documents of the earlier topic are shown when the new topic has passed their positions. An event is not shown

@@ -19,11 +19,11 @@ export interface RunOptions extends Partial<Pick<LoadPlan, 'seed' | 'target' | '
   readonly meanwhile?: (sent: Promise<Load>) => Promise<unknown>;
   /** Called when everything is delivered. The usage of processes is measured until its promise resolves. */
   readonly whenDelivered?: () => Promise<unknown>;
-  /** Paths of endpoints that are bad at the end: their missing deliveries have to wait in Kafka. Default: none. */
+  /** Paths of endpoints that still fail at the end of the run. Their missing deliveries must be found in Kafka. Default: none. */
   readonly mayWait?: (path: string) => boolean;
 }
 
-/** A delivery is in no topic during an attempt, which takes up to 10 s, and until its retry is published. */
+/** A delivery is in none of the searched topics from its first attempt (up to 10 s) until its retry is published. */
 const IN_NO_TOPIC_MS = 30_000;
 
 let seeds = 0;
@@ -46,7 +46,7 @@ export async function findWaiting(brokers: readonly string[], place = PLACE): Pr
   return waiting;
 }
 
-/** Returns how many pairs wait in Kafka. Throws `VoidRun` when the delivery account does not balance with them. */
+/** Returns how many deliveries wait in Kafka. Throws `VoidRun` when the delivery account does not balance with them. */
 async function balance(
   { receiver, stack }: World,
   account: DeliveryAccount<BenchEndpoint>,
@@ -91,11 +91,11 @@ async function measure(world: World, endpoints: Endpoints, generator: Generator,
   return {
     ...{ load, account },
     totals: account.totals(),
-    /** Pairs that wait in Kafka. */
+    /** Deliveries that wait in Kafka. */
     waiting,
     /** From the first event sent to the last delivery. */
     seconds: ((account.arrivals().at(-1) ?? NaN) - load.startedAt) / 1_000_000,
-    /** Usage of system, receiver and generator, from the first event sent until all was delivered (and `whenDelivered`). */
+    /** Usage of system, receiver and generator, from the first event sent until all is delivered and `whenDelivered` has resolved. */
     usage,
   };
 }
@@ -150,8 +150,8 @@ export async function throughIngest({ stack }: World): Promise<TargetPlan> {
 }
 
 /**
- * Events of a probe. A warm-up sends twice as many, because V8 compiles a worker at its limit for 40,000 deliveries, six seconds. 9 % of
- * its CPU time went there when measured.
+ * Events of a probe. A warm-up sends twice as many. V8 compiles code during the first 40,000 deliveries, which take a worker at its
+ * limit six seconds. Compilation took 9 % of its CPU time when measured.
  */
 const PROBE_EVENTS = 20_000;
 

@@ -43,7 +43,7 @@ export type FindingKind =
   | 'wrong-log'
   | 'wrong-transaction'
   | 'wrong-configuration'
-  | 'not-back'
+  | 'not-restored'
   | 'not-stopped';
 
 /** One broken promise of the service. */

@@ -68,7 +68,7 @@ function timelineOf(delivery: Delivery, evidence: Evidence): readonly string[] {
 const checkSteps = ({ steps }: Evidence): readonly Finding[] =>
   steps
     .filter(({ outcome }) => outcome === 'failed')
-    .map(({ fault, target, why }) => ({ kind: 'not-back', text: `${fault} ${target}: ${why ?? ''}` }));
+    .map(({ fault, target, why }) => ({ kind: 'not-restored', text: `${fault} ${target}: ${why ?? ''}` }));
 
 function reportAll(findings: readonly Finding[], evidence: Evidence): readonly ReportedFinding[] {
   const byKind = Map.groupBy(findings, ({ kind }) => kind);

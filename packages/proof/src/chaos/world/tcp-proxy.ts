@@ -12,7 +12,7 @@ export type LinkState = 'open' | 'cut' | 'half-open';
 const HOST = '127.0.0.1';
 
 /**
- * Opens a proxy at a port of 127.0.0.1, whose network can be broken. It forwards to the port set by `leadTo`, and to none before. It holds
+ * Opens a proxy at a port of 127.0.0.1, whose network can be broken. It forwards to the port set by `forwardTo`, and to none before. It holds
  * at most 64 KiB for each direction of a connection; then the sender has to wait.
  */
 export async function openTcpProxy(port: number) {
@@ -54,7 +54,7 @@ export async function openTcpProxy(port: number) {
   await once(server, 'listening');
   return {
     port,
-    leadTo: (other: number) => void (target = other),
+    forwardTo: (other: number) => void (target = other),
     /** Sets the state of the network. */
     become,
     /** Number of open connections, of both sides. */

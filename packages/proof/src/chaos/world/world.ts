@@ -49,7 +49,7 @@ async function openReceiver(name: ReceiverName, file: string, authority: Certifi
   return { origin: `https://localhost:${port}`, become, close: () => become({ closed: true }) };
 }
 
-/** Links of the services to the engines, each with its own proxy. All but the last lead to the broker. */
+/** Links of the services to the engines, each with its own proxy. All but the last forward to the broker. */
 export const LINKS = [
   'config-api',
   'ingest',
@@ -78,11 +78,11 @@ async function openEach<N extends string, T extends { close(): Promise<void> }>(
   return Object.fromEntries(await Promise.all(opening)) as Readonly<Record<N, T>>;
 }
 
-/** Plans a broker port for each link. To clients of that port the broker advertises the link's port. */
+/** Reserves a listener of the broker for each link. The listener advertises the port of the link's proxy. */
 async function kafkaDetours(links: Links) {
   const detour = async (name: LinkName) => {
     const port = await freePort();
-    links[name].leadTo(port);
+    links[name].forwardTo(port);
     return [name, { port, advertisedPort: links[name].port }] as const;
   };
   return Object.fromEntries(await Promise.all(LINKS.filter((name) => name !== 'mongodb').map(detour)));
@@ -97,7 +97,7 @@ async function open(dataDir: string, print: Print, closers: Closer[]) {
     detours: {
       kafka: await kafkaDetours(links),
       mongodb: (port) => {
-        links.mongodb.leadTo(port);
+        links.mongodb.forwardTo(port);
         return links.mongodb.port;
       },
     },

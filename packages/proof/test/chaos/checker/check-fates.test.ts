@@ -197,7 +197,7 @@ describe('accepted is delivered, waiting, dead or cancelled', () => {
 
 it('not back: a process that was hit did not come up again', () => {
   const failed = step(1, 2, { outcome: 'failed', why: 'kafka did not come back within 120 s' });
-  expect(kinds(evidence({ steps: [failed] }))).toEqual(['not-back']);
+  expect(kinds(evidence({ steps: [failed] }))).toEqual(['not-restored']);
 });
 
 it('shows the timelines of two findings of a kind, and counts all', () => {

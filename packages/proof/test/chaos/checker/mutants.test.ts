@@ -148,7 +148,7 @@ const MUTANTS: readonly (readonly [string, Evidence, string])[] = [
     evidence({ transactions: [{ endToEndId: event.data.endToEndId, amount: '0.01' }] }),
     'wrong-transaction',
   ],
-  ['a process that stays away', evidence({ steps: [step(1, 2, { outcome: 'failed' })] }), 'not-back'],
+  ['a process that stays away', evidence({ steps: [step(1, 2, { outcome: 'failed' })] }), 'not-restored'],
 ];
 
 it.each(MUTANTS)('a bug is found: %s', (_, mutant, kind) => {

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   proxy = await openTcpProxy(await freePort());
-  proxy.leadTo((echo.address() as AddressInfo).port);
+  proxy.forwardTo((echo.address() as AddressInfo).port);
 });
 afterEach(async () => {
   for (const client of clients.splice(0)) client.destroy();
