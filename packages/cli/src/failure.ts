@@ -54,7 +54,7 @@ function fromProblem({ problem }: ProblemError): Failure {
   const what = violations.map(({ property, reason }) => `${property} ${reason}`).join('; ') || detail;
   const trace = status >= 500 ? ` (correlation id ${correlationId ?? 'unknown'})` : '';
   const exit = exitOf(status, code);
-  const fix = /at this path|address belongs/.test(detail) ? WRONG_ADDRESS : (FIXES[code] ?? FIXES[exit]);
+  const fix = /at this path|path is served by/.test(detail) ? WRONG_ADDRESS : (FIXES[code] ?? FIXES[exit]);
   return new Failure(exit, `${title}: ${what}${trace}`, fix, code);
 }
 

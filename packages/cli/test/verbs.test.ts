@@ -163,7 +163,7 @@ describe.each(VERBS.filter(({ unknown }) => unknown))(
 
 test.each([
   ['an id of another form', ['deliveries', 'show', 'abc'], 'URL', [2, /^[^\n]+\n→ correct what it names/]],
-  ['the address of another service', ['list'], 'QUERY_URL', [4, /belongs to.*\n→ the address is wrong/]],
+  ['the address of another service', ['list'], 'QUERY_URL', [4, /served by.*\n→ the address is wrong/]],
   [
     'an unknown payment',
     ['find', 'E123'],

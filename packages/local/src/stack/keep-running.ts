@@ -11,7 +11,7 @@ const MAX_PAUSE_MS = 5_000;
 
 export interface KeepOptions {
   readonly log: (line: string) => void;
-  /** Called after each start and each stop of a process. */
+  /** Called after each start of a process, and after each stop by name. */
   readonly onProcessesChanged: () => void;
 }
 

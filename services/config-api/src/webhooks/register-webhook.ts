@@ -91,4 +91,8 @@ export const registerWebhook = (
   tenantId: string,
   input: WebhookInput,
   ports: RegisterPorts,
-): Promise<Change> => retryOnConflict(() => tryToRegister(tenantId, input, ports), 'the position was taken');
+): Promise<Change> =>
+  retryOnConflict(
+    () => tryToRegister(tenantId, input, ports),
+    'other requests changed the webhooks of the tenant',
+  );
