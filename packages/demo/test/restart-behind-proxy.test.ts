@@ -35,7 +35,8 @@ http {
   ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${dir}/${name};`).join('\n  ')}
   upstream ingest { ${upstreams.map((one) => `server ${one};`).join(' ')} keepalive 32; }
   server {
-    listen 127.0.0.1:${port};
+    # Accepted with its request: a reload closes connections whose request has not come yet.
+    listen 127.0.0.1:${port} deferred;
     location / {
       proxy_pass http://ingest;
       proxy_http_version 1.1;
