@@ -1,5 +1,5 @@
 import { parseAttemptHistory } from '@webhooks/contracts';
-import type { AttemptHistory, EventType, HistoryEntry } from '@webhooks/contracts';
+import type { AttemptEntry, AttemptHistory, EventType, HistoryEntry } from '@webhooks/contracts';
 import { orderBy, chainOrders } from '../order.js';
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'dead', 'cancelled'] as const;
@@ -8,17 +8,11 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 /** The cycle of the first delivery. The cycle of a redelivery is `r` and its id. */
 export const FIRST_CYCLE = '0';
 
-/** One attempt in the log. Times are Unix milliseconds. */
-export interface LoggedAttempt {
+type ReportedField = 'attempt' | 'at' | 'durationMs' | 'result' | 'status' | 'error' | 'code' | 'nextAt';
+
+/** One attempt in the log, with the fields of the entry that reports it. */
+export interface LoggedAttempt extends Pick<AttemptEntry, ReportedField> {
   readonly cycle: string;
-  readonly attempt: number;
-  readonly at: number;
-  readonly durationMs: number;
-  readonly result: 'delivered' | 'failed';
-  readonly status?: number;
-  readonly error?: string;
-  readonly code?: string;
-  readonly nextAt?: number;
   /** `topic/partition/offset` of the task's record; empty when only a dead letter reports the attempt. */
   readonly source: string;
 }
