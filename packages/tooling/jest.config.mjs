@@ -23,7 +23,7 @@ export default {
     ],
   },
   testEnvironment: 'node',
-  // One real Kafka and one MongoDB for the whole run: TEST_KAFKA_BROKERS, TEST_MONGODB_URI (packages/local).
+  // A real Kafka and a MongoDB for each worker: TEST_KAFKA_BROKERS, TEST_MONGODB_URI (packages/local).
   globalSetup: '<rootDir>/packages/local/dist/src/jest-global-setup.js',
   globalTeardown: '<rootDir>/packages/local/dist/src/jest-global-teardown.js',
   testTimeout: 120_000,

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startStack } from '@webhooks/local';
+import { emptyTestEngines, startStack } from '@webhooks/local';
 import type { Stack } from '@webhooks/local';
 
 const WORKER = 'delivery-worker';
@@ -15,12 +15,14 @@ const isAlive = (pid: number | undefined): boolean => {
 };
 
 describe('the services of a stack, one by one', () => {
+  let engines: Awaited<ReturnType<typeof emptyTestEngines>>;
   let stack: Stack;
   const dataDir = mkdtempSync(join(tmpdir(), 'fleet-'));
   const pidOf = (name: string): number | undefined => stack.description().processes[name];
 
   beforeAll(async () => {
-    stack = await startStack({ dataDir, fixedPorts: false, log: () => undefined });
+    engines = await emptyTestEngines();
+    stack = await startStack({ ...engines, dataDir, fixedPorts: false, log: () => undefined });
   });
   afterAll(async () => {
     await stack.stop();
@@ -37,8 +39,8 @@ describe('the services of a stack, one by one', () => {
   });
 
   it('has an exclusive Kafka: a stack of another folder is refused, and leaves nothing behind', async () => {
-    const other = { dataDir: join(dataDir, 'other'), kafkaBrokers: stack.description().kafkaBrokers };
-    const starting = startStack({ ...other, fixedPorts: false, log: () => undefined });
+    const other = join(dataDir, 'other');
+    const starting = startStack({ ...engines, dataDir: other, fixedPorts: false, log: () => undefined });
     await expect(starting).rejects.toThrow(/the worker delivery-worker@\S+ reads this Kafka/);
   });
 

@@ -18,7 +18,10 @@ let client: Client;
 let endpoint: Endpoint;
 
 beforeAll(async () => {
-  test = await startTestStack({ 'query-api': { REDELIVERIES_PER_SECOND: '400' } }, { withQueryApi: true });
+  test = await startTestStack(
+    { 'query-api': { REDELIVERIES_PER_SECOND: '400' } },
+    { withQueryApi: true, withOwnEngines: true },
+  );
   client = test.clientOf(TENANT);
   const { certPem, keyPem } = await test.stack.authority.issue(['localhost']);
   endpoint = await startEndpoint({ certPem, keyPem, remember: 1 });

@@ -26,7 +26,7 @@ let ref: string;
 const stopped = new Set<number>();
 
 beforeAll(async () => {
-  test = await startTestStack({}, { withQueryApi: true });
+  test = await startTestStack({}, { withQueryApi: true, withOwnEngines: true });
   client = test.clientOf(TENANT);
   const { certPem, keyPem } = await test.stack.authority.issue(['localhost']);
   endpoint = await startEndpoint({ certPem, keyPem, remember: 1 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { startStack } from '@webhooks/local';
+import { emptyTestEngines, startStack } from '@webhooks/local';
 import type { Stack } from '@webhooks/local';
 import { writeEnvFile } from '../src/env-script.js';
 
@@ -15,8 +15,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
-const start = (): Promise<Stack> =>
+const start = async (): Promise<Stack> =>
   startStack({
+    ...(await emptyTestEngines()),
     dataDir,
     fixedPorts: false,
     without: ['config-api', 'delivery-worker', 'query-api'],

@@ -14,7 +14,7 @@ export { startIssuer } from './issuer/start-issuer.js';
 export type { DevelopmentClient, Issuer } from './issuer/start-issuer.js';
 export { loadCertificateMaker, openCertificateAuthority } from './certificates/open-certificate-authority.js';
 export type { CertificateAuthority, IssuedCertificate } from './certificates/open-certificate-authority.js';
-export { testKafkaBrokers, testMongoUri } from './test-engines.js';
+export { emptyTestEngines, testKafkaBrokers, testMongoUri } from './test-engines.js';
 export { DEFAULT_TENANTS, PAYMENT_SYSTEM, planClients } from './stack/clients.js';
 export { closeAfterFault, closeAll } from './engine/closers.js';
 export type { Closer } from './engine/closers.js';

@@ -16,32 +16,35 @@ import { namedAddress } from './engine/engine-lifecycle.js';
 const openedBySetup: (() => Promise<void>)[] = [];
 
 /**
- * Starts one Kafka and one MongoDB for the whole run and passes their addresses to the tests. Each is the one that the environment names,
- * else a container, else an embedded one.
+ * Starts a Kafka and a MongoDB for each jest worker and passes their addresses to the tests. Each is a container, else an embedded one. The
+ * engine that the environment names is used by all workers.
  */
-export default async function startEnginesForJest(): Promise<void> {
+export default async function startEnginesForJest({ maxWorkers }: { maxWorkers: number }): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'webhooks-jest-engines-'));
   openedBySetup.push(() => rm(folder, { recursive: true, force: true }));
   const log = (line: string) => process.stderr.write(`· ${line}\n`);
-  await allOrFirstFault([
-    openKafka(join(folder, 'kafka'), log).then((brokers) => {
-      process.env['TEST_KAFKA_BROKERS'] = brokers.join(',');
-    }),
-    openMongo(join(folder, 'mongo'), log).then((uri) => {
-      process.env['TEST_MONGODB_URI'] = uri;
-    }),
-  ]).catch(async (fault: unknown) => {
-    await closeEngines();
-    throw fault;
-  });
+  const forWorkers = (variable: 'KAFKA_BROKERS' | 'MONGODB_URI', open: typeof openKafka) => {
+    const engines = namedAddress(variable) === undefined ? maxWorkers : 1;
+    const folders = Array.from({ length: engines }, (_, worker) => join(folder, `${variable}-${worker}`));
+    const opening = allOrFirstFault(folders.map((dataDir) => open(dataDir, log)));
+    return opening.then((addresses) => {
+      process.env[`TEST_${variable}`] = addresses.join(' ');
+    });
+  };
+  await allOrFirstFault([forWorkers('KAFKA_BROKERS', openKafka), forWorkers('MONGODB_URI', openMongo)]).catch(
+    async (fault: unknown) => {
+      await closeEngines();
+      throw fault;
+    },
+  );
 }
 
-async function openKafka(dataDir: string, log: Log): Promise<readonly string[]> {
+async function openKafka(dataDir: string, log: Log): Promise<string> {
   const isNamed = namedAddress('KAFKA_BROKERS') !== undefined;
   const kafka =
     (isNamed ? undefined : await startKafkaContainer(log)) ?? (await startKafka({ dataDir, log }));
   openedBySetup.push(() => endQuickly(kafka));
-  return kafka.brokers;
+  return kafka.brokers.join(',');
 }
 
 async function openMongo(dataDir: string, log: Log): Promise<string> {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { MongoClient } from 'mongodb';
 import { createUnloggedKafka } from '../src/kafka/broker-process.js';
-import { testKafkaBrokers, testMongoUri } from '../src/test-engines.js';
+import { emptyTestEngines, testKafkaBrokers, testMongoUri } from '../src/test-engines.js';
 
 describe('the engines of the jest global setup', () => {
   it('offer a Kafka that keeps what is produced', async () => {
@@ -23,6 +23,25 @@ describe('the engines of the jest global setup', () => {
     await expect(client.db().collection('things').countDocuments({})).resolves.toBe(1);
     await client.db().dropDatabase();
     await client.close();
+  });
+
+  it('are emptied, and keep no record of earlier tests', async () => {
+    const kafka = createUnloggedKafka(testKafkaBrokers(), 20);
+    const admin = kafka.admin();
+    await admin.connect();
+    await admin.createTopics({ topics: [{ topic: 'left-over' }] });
+    const client = new MongoClient(testMongoUri('left_over'));
+    await client.db().collection('things').insertOne({ name: 'one' });
+    await emptyTestEngines();
+    await expect(admin.listTopics()).resolves.not.toContain('left-over');
+    await expect(client.db().collection('things').countDocuments({})).resolves.toBe(0);
+    await Promise.all([admin.disconnect(), client.close()]);
+  });
+
+  it('are not emptied when the environment names one of them', async () => {
+    process.env['MONGODB_URI'] = 'mongodb://somebody';
+    await expect(emptyTestEngines()).rejects.toThrow('unset MONGODB_URI');
+    delete process.env['MONGODB_URI'];
   });
 
   it('cause a clear error when the setup did not run', () => {

@@ -11,7 +11,7 @@ import type { Bench, RunningWorker, SeenRecord } from './start-worker.js';
 const RETRY_DELAYS = '1s,1s';
 export const WAIT = { timeoutMs: 20_000 };
 
-/** A worker on a broker of its own, and everything it tells. */
+/** A worker on an emptied broker, and everything it tells. */
 export interface Rig {
   readonly bench: Bench;
   readonly worker: RunningWorker;

@@ -1,12 +1,10 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { COMPLETE_KEY, TOPICS, configurationKey } from '@webhooks/contracts';
 import type { ConfigurationRecord, PaymentEvent } from '@webhooks/contracts';
-import { startKafka } from '@webhooks/local';
+import { emptyTestEngines } from '@webhooks/local';
 import type { LogFields } from '@webhooks/runtime';
 import { sharedAuthority, startInProcess } from '@webhooks/testkit';
 import type { LogLine, RunningService } from '@webhooks/testkit';
@@ -25,7 +23,7 @@ export interface RunningWorker extends Omit<RunningService, 'lines'> {
   readonly lines: readonly string[];
 }
 
-/** A broker of its own, and what a test does with it besides the worker: publish, and look at topics. */
+/** The emptied broker of this jest worker, and what a test does with it besides the worker: publish, and look at topics. */
 export interface Bench {
   readonly startWorker: (
     env?: Readonly<Record<string, string>>,
@@ -112,18 +110,17 @@ function createFollower(kafka: kafkajs.Kafka, closers: (() => Promise<void>)[]):
 
 /** `isComplete`: the topic of webhooks says that all are there. */
 export async function openBench(isComplete = true): Promise<Bench> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'worker-'));
-  const engine = await startKafka({ dataDir });
+  const { kafkaBrokers } = await emptyTestEngines();
   const kafka = new kafkajs.Kafka({
     clientId: 'test',
-    brokers: engine.brokers,
+    brokers: kafkaBrokers,
     logLevel: kafkajs.logLevel.NOTHING,
   });
   const producer = kafka.producer({ createPartitioner: kafkajs.Partitioners.DefaultPartitioner });
   await producer.connect();
   const closers: (() => Promise<void>)[] = [() => producer.disconnect()];
   const faults: LogFields[] = [];
-  const settings = await settingsFor(engine.brokers);
+  const settings = await settingsFor(kafkaBrokers);
   const sendAll: Bench['sendAll'] = async (events) => {
     const messages = events.map((event) => ({ key: event.data.endToEndId, value: JSON.stringify(event) }));
     await producer.send({ topic: TOPICS.events, acks: -1, messages });
@@ -142,7 +139,7 @@ export async function openBench(isComplete = true): Promise<Bench> {
   await createTopic(TOPICS.configurations, { 'cleanup.policy': 'compact' });
   if (isComplete) await publish(TOPICS.configurations, { key: COMPLETE_KEY, value: '[]' });
   return {
-    startWorker: (env = {}, onWarning) => runWorker(engine.brokers, env, faults, onWarning),
+    startWorker: (env = {}, onWarning) => runWorker(kafkaBrokers, env, faults, onWarning),
     spawnWorker: (env = {}) => spawnWorker({ ...settings, ...env }),
     publish,
     createTopic,
@@ -155,8 +152,6 @@ export async function openBench(isComplete = true): Promise<Bench> {
     follow: createFollower(kafka, closers),
     stop: async () => {
       for (const close of closers) await close();
-      await engine.stop();
-      rmSync(dataDir, { recursive: true, force: true });
       if (faults.length > 0) throw new Error('the worker gave up', { cause: faults[0] });
     },
   };

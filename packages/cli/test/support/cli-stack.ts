@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startStack } from '@webhooks/local';
+import { emptyTestEngines, startStack } from '@webhooks/local';
 import type { Stack } from '@webhooks/local';
 import { eventually, startEndpoint } from '@webhooks/testkit';
 import type { Endpoint } from '@webhooks/testkit';
@@ -20,7 +20,8 @@ export interface CliStack {
 /** All services on free ports, and a receiver. */
 export async function startCliStack(): Promise<CliStack> {
   const dataDir = mkdtempSync(join(tmpdir(), 'cli-stack-'));
-  const stack = await startStack({ dataDir, fixedPorts: false, log: () => undefined });
+  const engines = await emptyTestEngines();
+  const stack = await startStack({ ...engines, dataDir, fixedPorts: false, log: () => undefined });
   const { certPem, keyPem } = await stack.authority.issue(['localhost']);
   const endpoint = await startEndpoint({ certPem, keyPem });
   const { configApi, ingest, queryApi, tokenEndpoint } = stack.description();

@@ -5,7 +5,8 @@ import type { KafkaEngine } from '../kafka/start-kafka.js';
 import { openCertificateAuthority } from '../certificates/open-certificate-authority.js';
 import { startIssuer } from '../issuer/start-issuer.js';
 import type { DevelopmentClient } from '../issuer/start-issuer.js';
-import { startMongo } from '../mongo/start-mongo.js';
+import { startMongo, useMongoAddress } from '../mongo/start-mongo.js';
+import type { MongoEngine } from '../mongo/start-mongo.js';
 import { planClients, openDevelopmentSecrets } from './clients.js';
 import { allOrFirstFault, closeAfterFault, closeAll } from '../engine/closers.js';
 import type { Closer } from '../engine/closers.js';
@@ -33,6 +34,8 @@ export interface StackOptions {
   readonly overrides?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** `host:port` of each broker of a running Kafka, which the stack does not stop; default: the stack starts one. */
   readonly kafkaBrokers?: readonly string[];
+  /** Connection string of a running MongoDB, which the stack does not stop; default: the stack starts one. */
+  readonly mongodbUri?: string;
   /** Proxies between services and engines; default none. Embedded engines only. */
   readonly detours?: Detours;
   /** Whether the embedded Kafka is configured for lasting load (see `KafkaOptions`), default false. */
@@ -51,6 +54,11 @@ function openKafka(
   return startKafka({ dataDir: join(dataDir, 'kafka'), port, detours: brokerDetours, forLoad, log });
 }
 
+const openMongo = ({ dataDir, mongodbUri, log }: StackOptions, port: number): Promise<MongoEngine> =>
+  mongodbUri === undefined
+    ? startMongo({ dataDir: join(dataDir, 'mongodb'), port, log })
+    : useMongoAddress(mongodbUri);
+
 async function openEngines(
   options: StackOptions,
   ports: Ports,
@@ -66,7 +74,7 @@ async function openEngines(
   const keysFile = join(dataDir, 'issuer-keys.json');
   const [kafka, mongo, issuer, authority] = await allOrFirstFault([
     stoppedAtEnd(openKafka(options, ports.kafka)),
-    stoppedAtEnd(startMongo({ dataDir: join(dataDir, 'mongodb'), port: ports.mongodb, log })),
+    stoppedAtEnd(openMongo(options, ports.mongodb)),
     stoppedAtEnd(startIssuer({ port: ports.issuer, audience: AUDIENCE, clients, keysFile, log })),
     openCertificateAuthority(join(dataDir, 'certificates')),
   ]);
