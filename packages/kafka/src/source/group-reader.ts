@@ -1,6 +1,6 @@
 import type { InFlight } from './in-flight.js';
 import { until, within } from '../retry.js';
-import type { Link } from '../kafkajs/link.js';
+import type { Connections } from '../kafkajs/connections.js';
 import { Fetcher } from './fetcher.js';
 import { Membership, type GroupPosition } from '../kafkajs/membership.js';
 import { listOffsets } from '../kafkajs/topics.js';
@@ -22,7 +22,7 @@ export interface GroupReaderOptions extends SourceOptions, TrackerOptions {
  */
 export class GroupReader {
   readonly #options: GroupReaderOptions;
-  readonly #link: Link;
+  readonly #connections: Connections;
   readonly #fetcher: Fetcher;
   readonly #membership: Membership;
   readonly #onError: (error: unknown) => void;
@@ -36,17 +36,17 @@ export class GroupReader {
   constructor(options: GroupReaderOptions) {
     this.#options = options;
     this.#onError = (error) => options.inFlight.failed(error);
-    this.#link = options.kafka.openLink(SOURCE_METADATA_MS);
+    this.#connections = options.kafka.openConnections(SOURCE_METADATA_MS);
     this.#membership = new Membership({
       ...options,
-      link: this.#link,
+      connections: this.#connections,
       onAssigned: (positions) => this.#onAssigned(positions),
       onRebalance: () => this.#onRebalance(),
       onHeartbeat: () => void this.#readEnds().catch(this.#onError),
       onError: this.#onError,
     });
     this.#fetcher = new Fetcher({
-      link: this.#link,
+      connections: this.#connections,
       feeds: () => this.#trackers,
       maxWaitMs: FETCH_WAIT_MAX_MS,
       minIntervalMs: options.fetchIntervalMs,
@@ -108,7 +108,7 @@ export class GroupReader {
     for (const tracker of this.#trackers) tracker.isUnfetched = true;
     for (const [topic, trackers] of Map.groupBy(unfetched, (tracker) => tracker.topic)) {
       const partitions = trackers.map(({ partition }) => partition);
-      const ends = await listOffsets(this.#link, topic, partitions);
+      const ends = await listOffsets(this.#connections, topic, partitions);
       for (const one of trackers) one.updateHighWatermark(ends.get(one.partition) ?? one.highWatermark);
     }
   }
@@ -175,7 +175,7 @@ export class GroupReader {
     ).catch(this.#onError);
     await this.#membership.leave();
     this.#fetcher.stop();
-    await this.#link.close();
+    await this.#connections.close();
     return committed ?? false;
   }
 }
