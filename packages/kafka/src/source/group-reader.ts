@@ -17,8 +17,8 @@ export interface GroupReaderOptions extends SourceOptions, TrackerOptions {
 }
 
 /**
- * Joins a group, fetches the assigned partitions and commits their watermarks. The turn scheduler hands out the
- * records.
+ * Joins a group, fetches the assigned partitions and commits the committable offset of each. The turn scheduler
+ * hands out the records.
  */
 export class GroupReader {
   readonly #options: GroupReaderOptions;
@@ -113,7 +113,7 @@ export class GroupReader {
     }
   }
 
-  /** Commits each watermark that moved. Waits for a commit in flight first. */
+  /** Commits each committable offset that is not committed yet. Waits for a commit in flight first. */
   async #commit(): Promise<void> {
     await this.#committing?.catch(() => undefined);
     this.#committing = this.#commitMoved().finally(() => {
@@ -124,16 +124,16 @@ export class GroupReader {
 
   async #commitMoved(): Promise<void> {
     const moved = this.#trackers
-      .filter(({ watermark, committed }) => watermark > committed)
+      .filter(({ committable, committed }) => committable > committed)
       .map((tracker) => ({ tracker, position: tracker.groupPosition }));
     if (moved.length === 0) return;
     await this.#membership.commit(moved.map(({ position }) => position));
     for (const { tracker, position } of moved) tracker.acknowledge(position);
   }
 
-  /** The watermark of each assigned partition. */
+  /** The committable offset of each assigned partition. */
   positions(): readonly PartitionPosition[] {
-    return this.#trackers.map(({ topic, partition, watermark }) => ({ topic, partition, offset: watermark }));
+    return this.#trackers.map(({ topic, partition, committable: offset }) => ({ topic, partition, offset }));
   }
 
   /** The state of the membership, and the lag of the assigned partitions. */
@@ -149,7 +149,7 @@ export class GroupReader {
       joined: this.#membership.joined,
       /** How often an assignment was received. */
       rebalances: this.#rebalances,
-      /** Offsets between the watermark and the end of each assigned partition, by `topic/partition`. */
+      /** Offsets between the committable offset and the end of each assigned partition, by `topic/partition`. */
       lagByPartition,
       /** Sum of `lagByPartition`. */
       lag: Object.values(lagByPartition).reduce((sum, lag) => sum + lag, 0),
