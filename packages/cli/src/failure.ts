@@ -22,7 +22,7 @@ export class Failure extends Error {
 
 export const usage = (message: string, fix?: string): Failure => new Failure('usage', message, fix);
 
-/** Fixes by the `code` of a problem; `README.md` of the service explains each code. */
+/** Fixes by the `code` of a problem (see `packages/contracts/README.md`), or by its exit when the code has none. */
 const FIXES: Readonly<Record<string, string>> = {
   'invalid-token': 'log in again: webhooks login',
   'insufficient-scope':

@@ -7,11 +7,11 @@ import { Failure, usage } from './failure.js';
 import { present } from './output.js';
 
 const REQUIRED = ['url', 'tokenEndpoint', 'clientId', 'clientSecret'] as const;
-/** `ingestUrl`, `queryUrl`: set when that service has an address of its own. */
+/** `url`: address of config-api. `ingestUrl`, `queryUrl`: set when that service has another address. */
 export const FIELDS = [...REQUIRED, 'ingestUrl', 'queryUrl', 'scope'] as const;
 export type ProfileField = (typeof FIELDS)[number];
 export type PartialProfile = { readonly [field in ProfileField]?: string | undefined };
-/** The addresses of one service, and credentials for it. */
+/** The addresses of the services and of their token issuer, and one client's credentials. */
 export type Profile = PartialProfile & { readonly [field in (typeof REQUIRED)[number]]: string };
 
 export const missingOf = (fields: PartialProfile): readonly ProfileField[] =>
@@ -26,15 +26,18 @@ const variableOf = (field: ProfileField): string =>
 
 /** Fields from the environment, such as `WEBHOOKS_CLIENT_ID`. They win over the file; an empty one is ignored. */
 export const fromEnvironment = (): PartialProfile => {
-  const given = (field: ProfileField) => addressOf(field, process.env[variableOf(field)] ?? '') || undefined;
+  const given = (field: ProfileField) => parseField(field, process.env[variableOf(field)] ?? '') || undefined;
   return present(Object.fromEntries(FIELDS.map((field) => [field, given(field)])));
 };
 
 export const profileFile = (): string =>
   join(process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'webhooks', 'profiles.json');
 
-/** Removes the API's path, which the client adds itself. Throws for an address without https, because secrets are sent there. */
-export function addressOf(field: string, text: string): string {
+/**
+ * Returns the value of a field as it is stored: an address without the API's path, which the client adds. Throws for an address without
+ * https, because secrets are sent there, unless it is of this machine.
+ */
+export function parseField(field: string, text: string): string {
   if (text === '' || !/url$|endpoint$/i.test(field)) return text;
   if (URL.parse(text)?.protocol !== 'https:' && !isLoopback(text))
     throw usage(`${field} must begin with https://, got ${text}`, 'http:// is for this machine only');

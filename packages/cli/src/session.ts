@@ -69,7 +69,7 @@ export const showing = <A extends object, T extends object>(
   });
 
 /** Resolves when the user agrees, or has said `--yes`. Throws otherwise, and without a terminal. */
-export async function confirmed(question: string, yes: boolean): Promise<void> {
+export async function requireConfirmation(question: string, yes: boolean): Promise<void> {
   if (yes) return;
   if (!process.stdin.isTTY) throw usage('nothing was changed', 'use --yes, because there is no terminal');
   if ((await confirm({ message: question, initialValue: false, output: process.stderr })) !== true)

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Stack } from '@webhooks/local';
 import { startEndpoint } from '@webhooks/testkit';
 import type { Arrival, Endpoint, EndpointOptions } from '@webhooks/testkit';
-import { registerHooks } from '@webhooks/testkit/account';
+import { registerWebhooksForEvents } from '@webhooks/testkit/account';
 import type { FeedLine, Hook } from '@webhooks/testkit/account';
 
 /** Number of first attempts refused in a row: few enough that the breaker (10 failures in a row) stays closed. */
@@ -54,7 +54,7 @@ export async function prepareScenario(
   const scenario: DemoScenario = {
     receiver,
     file,
-    hooks: await registerHooks(events, stack.description(), receiver.origin),
+    hooks: await registerWebhooksForEvents(events, stack.description(), receiver.origin),
   };
   return scenario;
 }

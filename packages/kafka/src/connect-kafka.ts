@@ -1,6 +1,6 @@
 import { errorFields, type ServiceScope, type SettingsReader } from '@webhooks/runtime';
 import { createKafka, type Kafka } from './kafkajs/create-kafka.js';
-import { type Logger, BROKER, type KafkaOptions } from './kafkajs/link.js';
+import { type Logger, BROKER, type KafkaOptions } from './kafkajs/connections.js';
 import { ensureTopics, type TopicSpec } from './kafkajs/topics.js';
 import { asError } from './faults.js';
 import { hostname } from 'node:os';

@@ -1,6 +1,6 @@
 export { connectKafka, prepareTopics, readKafkaSettings, type KafkaSettings } from './connect-kafka.js';
 export { createKafka, type Kafka } from './kafkajs/create-kafka.js';
-export type { Logger, LogLevel } from './kafkajs/link.js';
+export type { Logger, LogLevel } from './kafkajs/connections.js';
 export {
   PENDING_RECORD_BYTES,
   RecordRefused,

@@ -94,8 +94,8 @@ export const DELAYED = {
 /** Records taken in one turn of the event loop. A turn of 1,000 would block everything else for 150 ms. */
 export const TURN_RECORDS = 32;
 /**
- * Offsets that a partition may read beyond its watermark. Enough for 6,000 records a second for 32 s, while one
- * attempt hangs for 30 s.
+ * Offsets that a partition may read beyond its committable offset. Enough for 6,000 records a second for 32 s, while
+ * one attempt hangs for 30 s.
  */
 export const MAX_SPAN = 200_000;
 /**

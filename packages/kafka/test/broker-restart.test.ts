@@ -59,7 +59,7 @@ describe('kill -9 of the broker, and its return', () => {
     expect(await member.source.stop({ deadlineMs: 5_000 })).toMatchObject({ drained: true, committed: true });
   });
 
-  it('[`commitOffsets` is a silent no-op once stopping began; errors outside `eachBatch` do not cause a rejoin] keeps its watermark and commits it later', async () => {
+  it('[`commitOffsets` is a silent no-op once stopping began; errors outside `eachBatch` do not cause a rejoin] keeps its committable offset and commits it later', async () => {
     const topic = await newTopic(kafka, 2);
     const groupId = randomName('group');
     const sink = await openSink({ kafka });

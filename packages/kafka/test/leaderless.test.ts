@@ -29,7 +29,7 @@ afterAll(async () => {
 
 /** Of each partition, in order. */
 async function leaders(): Promise<number[]> {
-  const broker = await kafka.adminLink.cluster.brokerPool.findConnectedBroker();
+  const broker = await kafka.adminConnections.cluster.brokerPool.findConnectedBroker();
   const { topicMetadata } = await broker.metadata([spec.name]);
   const partitions = topicMetadata[0]?.partitionMetadata ?? [];
   return partitions.toSorted((a, b) => a.partitionId - b.partitionId).map(({ leader }) => leader);

@@ -4,7 +4,7 @@ export { writeWhole } from './engine/folders.js';
 export { startKafka } from './kafka/start-kafka.js';
 export { startKafkaCluster } from './kafka/embedded-cluster.js';
 export type { ClusterNode, KafkaCluster } from './kafka/embedded-cluster.js';
-export type { Detour } from './kafka/broker-properties.js';
+export type { ProxiedListener } from './kafka/broker-properties.js';
 export { membersOf, useKafkaAddress } from './kafka/start-kafka.js';
 export type { KafkaEngine, KafkaOptions } from './kafka/start-kafka.js';
 export { namedAddress } from './engine/engine-lifecycle.js';
@@ -18,7 +18,7 @@ export { emptyTestEngines, testKafkaBrokers, testMongoUri } from './test-engines
 export { DEFAULT_TENANTS, PAYMENT_SYSTEM, planClients } from './stack/clients.js';
 export { closeAfterFault, closeAll } from './engine/closers.js';
 export type { Closer } from './engine/closers.js';
-export type { Detours } from './stack/service-environments.js';
+export type { EngineProxies } from './stack/service-environments.js';
 export { openDevelopmentSecrets } from './stack/clients.js';
 export type { DevelopmentSecrets } from './stack/clients.js';
 export type { Fleet, ReplicaOptions } from './stack/fleet.js';

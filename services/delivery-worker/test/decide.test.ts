@@ -1,7 +1,7 @@
 import { parseDelays } from '@webhooks/contracts';
 import type { AttemptOutcome } from '../src/path/attempt.js';
 import { decide, DEFAULT_RETRY_DELAYS } from '../src/path/decide.js';
-import type { Decision, Settlement } from '../src/path/decide.js';
+import type { DecisionInput, Settlement } from '../src/path/decide.js';
 
 const NOW = Date.parse('2026-11-21T14:03:28.000Z');
 const SECOND = 1_000;
@@ -27,7 +27,7 @@ const unreachable: AttemptOutcome = {
 };
 const forbidden: AttemptOutcome = { kind: 'forbidden', error: 'ADDRESS_DENIED', durationMs: 1 };
 
-const decision = (over: Partial<Decision> = {}): Decision => ({
+const input = (over: Partial<DecisionInput> = {}): DecisionInput => ({
   attempt: 1,
   firstDueAt: NOW,
   now: NOW,
@@ -59,25 +59,25 @@ const EXPIRED: Settlement = { kind: 'dead', reason: 'expired' };
 
 describe('the outcome of an attempt', () => {
   it.each([200, 201, 202, 204, 226, 299])('%d is a success and ends the delivery', (status) => {
-    expect(decide(answered(status), decision())).toEqual({ kind: 'delivered' });
+    expect(decide(answered(status), input())).toEqual({ kind: 'delivered' });
   });
 
   it.each([
     300, 301, 302, 304, 307, 308, 400, 401, 403, 404, 408, 409, 410, 422, 429, 451, 500, 501, 502, 503, 504,
     599,
   ])('%d is attempted again: only PUT disables', (status) => {
-    expect(decide(answered(status), decision())).toEqual(retryIn(5 * SECOND));
+    expect(decide(answered(status), input())).toEqual(retryIn(5 * SECOND));
   });
 
   it.each(['DNS', 'CONNECT', 'CONNECT_TIMEOUT', 'TLS', 'SOCKET', 'TIMEOUT', 'PROTOCOL'])(
     'no answer (%s) is attempted again',
     (error) => {
-      expect(decide({ ...unreachable, error }, decision())).toEqual(retryIn(5 * SECOND));
+      expect(decide({ ...unreachable, error }, input())).toEqual(retryIn(5 * SECOND));
     },
   );
 
   it('a denied address is attempted again', () => {
-    expect(decide(forbidden, decision())).toEqual(retryIn(5 * SECOND));
+    expect(decide(forbidden, input())).toEqual(retryIn(5 * SECOND));
   });
 });
 
@@ -88,7 +88,7 @@ describe.each<[string, AttemptOutcome]>([
   ['forbidden', forbidden],
 ])('the schedule of a delivery that is %s', (_, outcome) => {
   it.each(PLAN)('after attempt %d waits %d ms, a fifth less or more', (attempt, plannedMs) => {
-    const wait = (random: number) => decide(outcome, decision({ attempt, random }));
+    const wait = (random: number) => decide(outcome, input({ attempt, random }));
     expect(wait(0.5)).toEqual(retryIn(plannedMs));
     expect(wait(0)).toEqual(retryIn(0.8 * plannedMs));
     expect(wait(0.25)).toEqual(retryIn(0.9 * plannedMs));
@@ -96,24 +96,21 @@ describe.each<[string, AttemptOutcome]>([
   });
 
   it('ends after the 13th attempt, at any jitter', () => {
-    expect(decide(outcome, decision({ attempt: 13, random: 0 }))).toEqual(EXHAUSTED);
-    expect(decide(outcome, decision({ attempt: 13, random: ALMOST_ONE }))).toEqual(EXHAUSTED);
-    expect(decide(outcome, decision({ attempt: 14 }))).toEqual(EXHAUSTED);
+    expect(decide(outcome, input({ attempt: 13, random: 0 }))).toEqual(EXHAUSTED);
+    expect(decide(outcome, input({ attempt: 13, random: ALMOST_ONE }))).toEqual(EXHAUSTED);
+    expect(decide(outcome, input({ attempt: 14 }))).toEqual(EXHAUSTED);
   });
 });
 
 it('a 2xx at the 13th attempt delivers, and so does one at the greatest age', () => {
-  expect(decide(answered(200), decision({ attempt: 13 }))).toEqual({ kind: 'delivered' });
-  expect(decide(answered(200), decision({ firstDueAt: NOW - 9 * DAY }))).toEqual({ kind: 'delivered' });
+  expect(decide(answered(200), input({ attempt: 13 }))).toEqual({ kind: 'delivered' });
+  expect(decide(answered(200), input({ firstDueAt: NOW - 9 * DAY }))).toEqual({ kind: 'delivered' });
 });
 
 it('no wait is shorter than the plan less its jitter, nor longer than with it, whatever the delay and the chance', () => {
   for (let delay = 10; delay < 3_000; delay += 7) {
     for (const random of [0, 0.001, 0.123, 0.5, 0.777, ALMOST_ONE]) {
-      const result = decide(
-        answered(500),
-        decision({ random, schedule: { ...schedule, delaysMs: [delay] } }),
-      );
+      const result = decide(answered(500), input({ random, schedule: { ...schedule, delaysMs: [delay] } }));
       const waitMs = result.kind === 'retry' ? result.dueAt - NOW : Number.NaN;
       expect(Number.isInteger(waitMs)).toBe(true);
       expect(waitMs).toBeGreaterThanOrEqual(0.8 * delay - 1e-6);
@@ -142,37 +139,37 @@ describe.each([429, 502, 503, 504])('Retry-After on a %d', (status) => {
     ['a date of RFC 850', 'Saturday, 21-Nov-26 14:03:35 GMT', 7 * SECOND],
     ['a date of asctime', 'Sat Nov 21 14:03:35 2026', 7 * SECOND],
   ])('%s', (_, text, waitMs) => {
-    expect(decide(answered(status, text), decision())).toEqual(retryIn(waitMs));
+    expect(decide(answered(status, text), input())).toEqual(retryIn(waitMs));
   });
 
   it.each(PLAN)(
     'after attempt %d never shortens the wait of %d ms, and is capped at an hour',
     (attempt, plannedMs) => {
-      expect(decide(answered(status, '99999999'), decision({ attempt }))).toEqual(
+      expect(decide(answered(status, '99999999'), input({ attempt }))).toEqual(
         retryIn(Math.max(plannedMs, HOUR)),
       );
     },
   );
 
   it('is compared with the wait and its jitter, and the longer one is taken', () => {
-    expect(decide(answered(status, '5'), decision({ random: 0 }))).toEqual(retryIn(5 * SECOND));
-    expect(decide(answered(status, '5'), decision({ random: ALMOST_ONE }))).toEqual(retryIn(6 * SECOND));
+    expect(decide(answered(status, '5'), input({ random: 0 }))).toEqual(retryIn(5 * SECOND));
+    expect(decide(answered(status, '5'), input({ random: ALMOST_ONE }))).toEqual(retryIn(6 * SECOND));
   });
 
   it('adds no attempt, and none beyond the greatest age', () => {
-    expect(decide(answered(status, '8'), decision({ attempt: 13 }))).toEqual(EXHAUSTED);
+    expect(decide(answered(status, '8'), input({ attempt: 13 }))).toEqual(EXHAUSTED);
     const firstDueAt = NOW - 8 * DAY + 6 * SECOND;
-    expect(decide(answered(status, '8'), decision({ firstDueAt }))).toEqual(retryIn(6 * SECOND));
+    expect(decide(answered(status, '8'), input({ firstDueAt }))).toEqual(retryIn(6 * SECOND));
   });
 });
 
 it.each([301, 400, 404, 408, 425, 500])('Retry-After on a %d is ignored', (status) => {
-  expect(decide(answered(status, '9'), decision())).toEqual(retryIn(5 * SECOND));
+  expect(decide(answered(status, '9'), input())).toEqual(retryIn(5 * SECOND));
 });
 
 describe('the greatest age', () => {
-  const aged = (ageMs: number, over: Partial<Decision> = {}) =>
-    decide(answered(500), decision({ attempt: 12, firstDueAt: NOW - ageMs, ...over }));
+  const aged = (ageMs: number, over: Partial<DecisionInput> = {}) =>
+    decide(answered(500), input({ attempt: 12, firstDueAt: NOW - ageMs, ...over }));
 
   it('cuts the last wait: the last attempt is made exactly then', () => {
     expect(aged(8 * DAY - HOUR)).toEqual(retryIn(HOUR));

@@ -4,7 +4,7 @@ import type { Argv, InferredOptionTypes } from 'yargs';
 import { parse } from 'yaml';
 import { table, collect } from '../output.js';
 import { toFailure } from '../failure.js';
-import { confirmed, online, type Session } from '../session.js';
+import { requireConfirmation, online, type Session } from '../session.js';
 import { COLUMNS, change } from './webhooks.js';
 
 const KNOWN: ReadonlySet<unknown> = new Set(COLUMNS);
@@ -71,7 +71,7 @@ async function apply({ client, show, note }: Session, { file, yes }: InferredOpt
   const rows = plan.map((step) => ({ change: step.change, ...step.webhook, ref: step.ref }));
   show(rows, table(rows, ['change', ...COLUMNS], 'no webhook is declared or registered'));
   const changes = plan.filter(({ change: kind }) => kind === 'create' || kind === 'update');
-  if (changes.length > 0) await confirmed(`Make ${changes.length} changes?`, yes);
+  if (changes.length > 0) await requireConfirmation(`Make ${changes.length} changes?`, yes);
   for (const [made, { ref, webhook }] of changes.entries()) {
     const done = ref === undefined ? client.register(webhook) : change(client, ref, declaredOnly(webhook));
     await done.catch((error: unknown) => {

@@ -27,8 +27,8 @@ async function identifyPayment(
 }
 
 /**
- * Returns the filter for the deliveries of an id, and its payment. The form of the id decides, and requests where several kinds have the
- * same form.
+ * Returns the filter for the deliveries of an id, and its payment. The form of the id tells which kinds it can be of. Requests find out which
+ * of these exists.
  */
 async function identify(client: Client, id: string): Promise<readonly [DeliveryFilter, Payment?]> {
   const delivery = /^[a-z2-7]{52}$/.test(id) ? await orNothing(client.delivery(id)) : undefined;
@@ -58,7 +58,7 @@ interface Unsent {
   readonly fix: string;
 }
 
-/** `occurredAt` may be up to a day later than the arrival, by which jobs select. */
+/** A job selects missed events by their arrival, which may be up to a day before `occurredAt`. */
 const AHEAD_MS = 86_400_000;
 
 /** Returns why a webhook has no delivery of a fact, and what helps. */
@@ -124,7 +124,7 @@ function paymentText(payment: Payment): string {
 
 function notFound(id: string): Failure {
   const length = id.startsWith('E') ? `an endToEndId has 32 characters, this has ${id.length}; ` : '';
-  const hint = `${length}capitals count; others: --profile NAME; an event without deliveries is found by its endToEndId, or the txId of a dynamic charge`;
+  const hint = `${length}capitals count; another tenant has other ids: --profile NAME; an event without deliveries is found by its endToEndId, or the txId of a dynamic charge`;
   return new Failure('not-found', `no payment, event or delivery has the id ${id}`, hint);
 }
 
@@ -139,16 +139,16 @@ async function find({ client, show }: Session, { id: typed }: { readonly id: str
   if (payment === undefined && deliveries.length === 0) throw notFound(id);
   // A test notification goes to one webhook.
   const isReal = payment !== undefined && !payment.test;
-  const nothingSent = isReal ? await findUnsent(client, payment, { webhooks, deliveries }) : [];
-  const reasons = nothingSent.map(({ reason, fix }) => `${reason}\n${dim('→')} ${fix}`);
+  const unsent = isReal ? await findUnsent(client, payment, { webhooks, deliveries }) : [];
+  const reasons = unsent.map(({ reason, fix }) => `${reason}\n${dim('→')} ${fix}`);
   const texts = [
-    verdictOf(deliveries, nothingSent, webhooks),
+    verdictOf(deliveries, unsent, webhooks),
     ...(payment ? [paymentText(payment)] : []),
     ...deliveries.map((delivery) => `${dim('DELIVERY')}\n${deliveryText(delivery)}`),
     ...(reasons.length === 0 ? [] : [`${dim('NOT SENT')}\n${reasons.join('\n')}`]),
   ];
   if (nextCursor !== undefined) texts.push('there are more: webhooks deliveries list');
-  show({ payment, deliveries, truncated: nextCursor !== undefined, nothingSent }, texts.join('\n\n'));
+  show({ payment, deliveries, truncated: nextCursor !== undefined, nothingSent: unsent }, texts.join('\n\n'));
 }
 
 const withId = positional('id', 'endToEndId, txId, event id or delivery id');

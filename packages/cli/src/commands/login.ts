@@ -36,7 +36,7 @@ async function complete(given: PartialProfile): Promise<Profile> {
   if (missing.length > 0 && !process.stdin.isTTY)
     throw usage(`missing: ${missing.map(profiles.optionOf).join(', ')}`, 'pass them, or use a terminal');
   const typed: Record<string, string | undefined> = { ...given };
-  for (const field of missing) typed[field] = profiles.addressOf(field, await prompt(field));
+  for (const field of missing) typed[field] = profiles.parseField(field, await prompt(field));
   if (!profiles.isWhole(typed)) throw usage('a value is missing', 'run it again');
   return typed;
 }
@@ -64,7 +64,7 @@ async function probe(profile: Profile, note: Output['note']): Promise<void> {
 async function logIn({ show, note }: Output, args: Readonly<Record<string, unknown>>): Promise<void> {
   const given: Record<string, string> = {};
   for (const [field, value] of Object.entries({ ...profiles.fromEnvironment(), ...present(args) }))
-    if (field in DESCRIPTIONS && typeof value === 'string') given[field] = profiles.addressOf(field, value);
+    if (field in DESCRIPTIONS && typeof value === 'string') given[field] = profiles.parseField(field, value);
   const profile = await complete(given);
   const [, claims = ''] = (await (await connect(profile)).token()).split('.');
   const [, tenant] = /"tenant_id":"([^"]+)"/.exec(Buffer.from(claims, 'base64url').toString()) ?? [];

@@ -5,7 +5,7 @@ import type { ArgumentsCamelCase, Argv, InferredOptionTypes } from 'yargs';
 import { EVENT_TYPES, positional, timeOf } from '../arguments.js';
 import { card, table, collect, present } from '../output.js';
 import { Failure, usage } from '../failure.js';
-import { confirmed, online, POLL_MS, showing, type Session } from '../session.js';
+import { requireConfirmation, online, POLL_MS, showing, type Session } from '../session.js';
 
 const OPTIONS = {
   ref: { type: 'string', describe: 'To this webhook' },
@@ -32,7 +32,7 @@ async function create({ client, show, note }: Session, args: Arguments): Promise
     const count = await client.countRedelivery(input);
     if (dryRun) return void show(count, card(count));
     const more = count.matchedIsLowerBound ? ' or more' : '';
-    await confirmed(`Send ${count.matched}${more} deliveries again?`, false);
+    await requireConfirmation(`Send ${count.matched}${more} deliveries again?`, false);
   }
   const job = await client.startRedelivery(input);
   show(job, card(job));

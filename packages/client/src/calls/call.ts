@@ -116,7 +116,7 @@ function createSend(clientTimeoutMs: number): Send {
 }
 
 /** Resolves as `work` does, or rejects with the signal's reason when the signal aborts first. */
-export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   let end: () => void = () => undefined;
   const aborted = new Promise<never>((_, reject) => {
@@ -131,7 +131,7 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
   signal?.throwIfAborted();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const passed = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
-  await untilAborted(passed, signal).finally(() => clearTimeout(timer));
+  await unlessAborted(passed, signal).finally(() => clearTimeout(timer));
 }
 
 /**

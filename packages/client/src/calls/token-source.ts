@@ -1,4 +1,4 @@
-import { untilAborted, type Call, type RequestOptions, type CallRequest } from './call.js';
+import { unlessAborted, type Call, type RequestOptions, type CallRequest } from './call.js';
 import { isObject } from './parse-response.js';
 import { ProblemError } from './call-errors.js';
 
@@ -58,7 +58,7 @@ export function createTokenSource(
       options?.signal?.throwIfAborted();
       if (known && Date.now() < known.renewAt) return known.value;
       pending ??= request().finally(() => (pending = undefined));
-      return (await untilAborted(pending, options?.signal)).value;
+      return (await unlessAborted(pending, options?.signal)).value;
     },
     forget: (value) => {
       if (known?.value === value) known = undefined;

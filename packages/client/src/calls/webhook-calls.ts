@@ -45,27 +45,29 @@ export const ONCE = { method: 'POST', statuses: [202], retryable: false } as con
 
 const at = (ref: string, part = ''): string => `${WEBHOOKS}/${encodeURIComponent(ref)}${part}`;
 
-export function createWebhookCalls(config: AuthorizedCall, query: AuthorizedCall): WebhookCalls {
+export function createWebhookCalls(configApi: AuthorizedCall, query: AuthorizedCall): WebhookCalls {
   const remove = async (url: string, options?: RequestOptions): Promise<void> => {
-    await config({ method: 'DELETE', url, statuses: [202, 204], parse: parseNothing, options });
+    await configApi({ method: 'DELETE', url, statuses: [202, 204], parse: parseNothing, options });
   };
   return {
     register: (data, options) =>
-      config({ method: 'POST', url: WEBHOOKS, data, parse: parseWebhook, options }),
-    update: (data, options) => config({ method: 'PUT', url: WEBHOOKS, data, parse: parseWebhook, options }),
+      configApi({ method: 'POST', url: WEBHOOKS, data, parse: parseWebhook, options }),
+    update: (data, options) =>
+      configApi({ method: 'PUT', url: WEBHOOKS, data, parse: parseWebhook, options }),
     list: (params, options) =>
-      config({ method: 'GET', url: WEBHOOKS, params, parse: parseWebhookList, options }),
-    get: (ref, options) => config({ method: 'GET', url: at(ref), parse: parseWebhook, options }),
+      configApi({ method: 'GET', url: WEBHOOKS, params, parse: parseWebhookList, options }),
+    get: (ref, options) => configApi({ method: 'GET', url: at(ref), parse: parseWebhook, options }),
     rotateSecret: (ref, data, options) => {
       const url = at(ref, '/secret');
-      return config({ method: 'POST', url, data, retryable: false, parse: parseSecret, options });
+      return configApi({ method: 'POST', url, data, retryable: false, parse: parseSecret, options });
     },
     egress: (options) =>
-      config({ method: 'GET', url: '/integration/v1/egress', parse: parseEgressList, options }),
+      configApi({ method: 'GET', url: '/integration/v1/egress', parse: parseEgressList, options }),
     removeSecret: (ref, options) => remove(at(ref, '/secret'), options),
-    policy: (ref, options) => config({ method: 'GET', url: at(ref, '/policy'), parse: parsePolicy, options }),
+    policy: (ref, options) =>
+      configApi({ method: 'GET', url: at(ref, '/policy'), parse: parsePolicy, options }),
     setPolicy: (ref, data, options) =>
-      config({ method: 'PUT', url: at(ref, '/policy'), data, parse: parsePolicy, options }),
+      configApi({ method: 'PUT', url: at(ref, '/policy'), data, parse: parsePolicy, options }),
     removePolicy: (ref, options) => remove(at(ref, '/policy'), options),
     health: (ref, options) => query({ method: 'GET', url: at(ref, '/health'), parse: parseHealth, options }),
     sendTest: (ref, options) => query({ ...ONCE, url: at(ref, '/test'), parse: parseTest, options }),

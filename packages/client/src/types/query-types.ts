@@ -88,7 +88,7 @@ export interface DeliverySummary {
   readonly status: DeliveryStatus;
   /** Why the delivery is dead or cancelled. */
   readonly reason?: string;
-  /** `0` for the first delivery, otherwise an identifier of the redelivery that the delivery is in. */
+  /** `0` until the delivery is sent again; from then on, an identifier of the latest redelivery. */
   readonly cycle: string;
   readonly redelivery: boolean;
   readonly createdAt: UtcTime;

@@ -18,8 +18,8 @@ export interface ConfigurationRecord {
   readonly tenantId: string;
   readonly ref: string;
   /**
-   * Rises with each change, from 1. A reader applies only a higher one. Never above the time in Unix milliseconds: with a
-   * fixed maximum, a forged record with that revision could never be replaced.
+   * Rises with each change, from 1. A reader applies only a higher one. Never above the current Unix milliseconds: this
+   * bound rises, so a later revision can replace any record. No revision could replace one at a fixed maximum.
    */
   readonly revision: number;
   readonly eventType: NotificationKind;
@@ -34,7 +34,7 @@ export interface ConfigurationRecord {
   readonly policy?: DeliveryPolicy;
 }
 
-/** Most secrets of a webhook that sign at the same time: the newest, and two earlier ones. */
+/** The maximum number of secrets of a webhook that sign at the same time: the newest, and two earlier ones. */
 export const MAX_SECRETS = 3;
 
 /** Returns the key of a configuration's record. */
@@ -122,8 +122,8 @@ const checkSwitch = compileCheck<ConfigurationSwitch>({
 const REVISION_TOO_HIGH = 'revision must be at most the time in milliseconds since 1970';
 
 /**
- * Reads a record of the topic. For a value that is no configuration, returns the reason, and `known` if that part is
- * readable: a newer version must be able to disable a webhook. Never throws.
+ * Reads a record of the topic. For a value that is no configuration, returns the reason. Returns `known` too when the
+ * value is a valid `ConfigurationSwitch`, so that a newer version can disable a webhook. Never throws.
  */
 export function parseConfigurationRecord(
   value: Uint8Array,

@@ -27,9 +27,9 @@ export const PATTERNS = {
 /** The last millisecond that RFC 3339 can express, in Unix milliseconds. */
 export const MAX_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** The highest number of an attempt. A schedule has at most 51 attempts. */
+/** The highest attempt number that is accepted, far above the 51 attempts of the longest schedule. */
 export const MAX_ATTEMPT = 1_000_000;
-/** The highest number of a partition: Kafka uses a signed 32-bit integer. */
+/** The highest partition number that is accepted. Kafka's are signed 32-bit integers, so they are lower. */
 export const MAX_PARTITION = 2 ** 31;
 
 const tenant = new RegExp(PATTERNS.tenantId, 'u');
@@ -52,7 +52,7 @@ export type Check<T> = (
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly violations: readonly Violation[] };
 
-/** Most faults that one response names. */
+/** The maximum number of faults that one response names. */
 export const MAX_VIOLATIONS = 20;
 const utcTime = new RegExp(PATTERNS.utcTime, 'u');
 

@@ -29,7 +29,7 @@ interface Bounds {
   readonly maxValues?: number;
 }
 
-/** Returns the index of the quote that closes the string opened before `from`; the text's length without one. */
+/** Returns the index of the quote that closes the string opened before `from`; the text's length when none closes it. */
 function endOfString(text: string, from: number): number {
   let at = from;
   for (;;) {

@@ -1,4 +1,4 @@
-import { print, registerHooks, readFeedLine } from '@webhooks/testkit/account';
+import { print, registerWebhooksForEvents, readFeedLine } from '@webhooks/testkit/account';
 import type { FedStack } from '@webhooks/testkit/account';
 import { generateSample } from '../generate-sample.js';
 import { callerVariables, envScript } from '../env-script.js';
@@ -22,7 +22,7 @@ const receiver = required('RECEIVER_ORIGIN');
 // A new seed for each run, because workers drop an event that they settled a short time ago.
 const events = generateSample(Number(required('EVENTS')), Date.now());
 const lines = events.map((event) => readFeedLine(JSON.stringify(event)));
-const hooks = await registerHooks(events, stack, receiver);
+const hooks = await registerWebhooksForEvents(events, stack, receiver);
 const { closing, balanced } = await feedAndAccount({ file: FILES.receipts, hooks }, stack, lines);
 const published = apisAt(required('PUBLISHED_ADDRESS'), required('PUBLISHED_TOKEN_ENDPOINT'));
 showCommands(envScript(callerVariables(published, receiver)));

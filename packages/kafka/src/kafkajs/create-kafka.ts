@@ -1,6 +1,6 @@
 import type { Admin } from 'kafkajs';
 import createAdmin from 'kafkajs/src/admin/index.js';
-import { type Logger, Link, type KafkaOptions } from './link.js';
+import { type Logger, Connections, type KafkaOptions } from './connections.js';
 import { patchKafkajs } from './patch-kafkajs.js';
 import { TABLE_METADATA_MS } from '../limits.js';
 
@@ -10,10 +10,10 @@ export class Kafka {
   readonly clientId: string;
   readonly format: string;
   readonly log: Logger;
-  /** Creates a set of connections for one reader or sink of this package; see `Link`. */
-  readonly openLink: (metadataMaxAgeMs: number) => Link;
+  /** Creates a set of connections for one reader or sink of this package; see `Connections`. */
+  readonly openConnections: (metadataMaxAgeMs: number) => Connections;
   /** The connections that all administrative calls share. */
-  readonly adminLink: Link;
+  readonly adminConnections: Connections;
   readonly #closers = new Set<() => Promise<unknown>>();
   #closed = false;
 
@@ -21,14 +21,14 @@ export class Kafka {
     this.brokers = options.brokers;
     this.clientId = options.clientId;
     this.format = options.format ?? '';
-    this.openLink = (metadataMaxAgeMs) => new Link(options, metadataMaxAgeMs);
-    this.adminLink = this.openLink(TABLE_METADATA_MS);
-    this.log = this.adminLink.log;
+    this.openConnections = (metadataMaxAgeMs) => new Connections(options, metadataMaxAgeMs);
+    this.adminConnections = this.openConnections(TABLE_METADATA_MS);
+    this.log = this.adminConnections.log;
   }
 
   /** Creates kafkajs' admin client on the shared connections. The client does not retry. */
   admin(): Admin {
-    const { cluster, logger } = this.adminLink;
+    const { cluster, logger } = this.adminConnections;
     return createAdmin({ cluster, logger, retry: { retries: 0 } });
   }
 
@@ -46,7 +46,7 @@ export class Kafka {
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#closers].map((end) => end()));
-    await this.adminLink.close();
+    await this.adminConnections.close();
   }
 }
 

@@ -1,13 +1,13 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PartitionMetadata, ProtocolRequest } from 'kafkajs/src/cluster/index.js';
-import { dropConnections, type Link } from './link.js';
+import { dropConnections, type Connections } from './connections.js';
 import type { TopicPartition } from '../record.js';
 import { backoffMs } from '../retry.js';
 import { faultOf } from '../faults.js';
 
 export interface LeadersOptions<T extends TopicPartition> {
-  readonly link: Link;
+  readonly connections: Connections;
   readonly onError: (error: unknown) => void;
   /**
    * Sends one request to a broker for partitions that it leads. After a rejection the broker gets no request for up
@@ -65,7 +65,7 @@ export class Leaders<T extends TopicPartition> {
 
   #partitionsOf(topic: string): readonly PartitionMetadata[] {
     try {
-      return this.#options.link.cluster.findTopicPartitionMetadata(topic);
+      return this.#options.connections.cluster.findTopicPartitionMetadata(topic);
     } catch {
       return []; // not loaded yet
     }
@@ -92,7 +92,11 @@ export class Leaders<T extends TopicPartition> {
     if (this.stopped) return;
     const failures = (this.#failures.get(id) ?? 0) + 1;
     this.#failures.set(id, failures);
-    this.#options.link.log('debug', 'kafka: a request failed', { nodeId: id, failures, ...faultOf(error) });
+    this.#options.connections.log('debug', 'kafka: a request failed', {
+      nodeId: id,
+      failures,
+      ...faultOf(error),
+    });
     this.#options.onError(error);
     this.expire();
     await pause(failures);
@@ -100,7 +104,7 @@ export class Leaders<T extends TopicPartition> {
 
   /** Sends a request to a broker. After a failure its connections are dropped. */
   async send<Response>(nodeId: number, request: ProtocolRequest<Response>): Promise<Response> {
-    const broker = await this.#options.link.cluster.findBroker({ nodeId });
+    const broker = await this.#options.connections.cluster.findBroker({ nodeId });
     return broker.connectionPool.send(request).catch((error: unknown) => {
       dropConnections(broker, 'a request failed');
       throw error;
@@ -127,7 +131,7 @@ export class Leaders<T extends TopicPartition> {
 
   #refreshIfDue(): void {
     const ageMs = performance.now() - this.#refreshedAt;
-    if (this.#busy.has(METADATA) || ageMs <= this.#options.link.metadataMaxAgeMs) return;
+    if (this.#busy.has(METADATA) || ageMs <= this.#options.connections.metadataMaxAgeMs) return;
     this.#refreshedAt = performance.now();
     this.#run(METADATA, () => this.#refresh());
   }
@@ -147,7 +151,7 @@ export class Leaders<T extends TopicPartition> {
    * separately: kafkajs adds none of several topics when one is refused.
    */
   async #load(): Promise<unknown[]> {
-    const { cluster } = this.#options.link;
+    const { cluster } = this.#options.connections;
     const wanted = [...this.#wanted];
     this.#wanted.clear(); // a topic that is still needed is requested again
     const added = await Promise.allSettled(wanted.map((topic) => cluster.addMultipleTargetTopics([topic])));

@@ -6,7 +6,7 @@ import { within, backoffMs } from '../retry.js';
 import { OtherRecordFormat, asError, faultOf, isFatal } from '../faults.js';
 import type { TopicPartition } from '../record.js';
 import type { SourceOptions } from '../source/source-types.js';
-import type { Link } from './link.js';
+import type { Connections } from './connections.js';
 import { stickyAssigner, type Holding } from '../source/sticky-assigner.js';
 import { FATAL_AFTER_MS, HANDOVER_GRACE_MS, HEARTBEAT_MS, SESSION_TIMEOUT_MS } from '../limits.js';
 
@@ -24,7 +24,7 @@ export interface MembershipOptions extends Pick<
   SourceOptions,
   'kafka' | 'groupId' | 'topics' | 'fatalAfterMs' | 'onFatal'
 > {
-  readonly link: Link;
+  readonly connections: Connections;
   readonly onAssigned: (positions: readonly GroupPosition[]) => void;
   /**
    * Called when a rebalance begins: hand out no more records, and commit the settled ones within
@@ -58,7 +58,7 @@ export class Membership {
   constructor(options: MembershipOptions) {
     this.#options = options;
     this.#firstJoin.promise.catch(() => undefined); // `start` returns it
-    const { cluster, logger } = options.link;
+    const { cluster, logger } = options.connections;
     const partitionsOf = (topic: string) =>
       cluster
         .findTopicPartitionMetadata(topic)
@@ -107,10 +107,10 @@ export class Membership {
   }
 
   async #join(): Promise<void> {
-    const { kafka, link, topics, groupId } = this.#options;
-    await link.cluster.connect();
-    await link.cluster.addMultipleTargetTopics(topics);
-    await link.cluster.refreshMetadata();
+    const { kafka, connections, topics, groupId } = this.#options;
+    await connections.cluster.connect();
+    await connections.cluster.addMultipleTargetTopics(topics);
+    await connections.cluster.refreshMetadata();
     this.#group.topicsSubscribed = this.#existingTopics();
     if (this.missing.length === topics.length) throw new Error(`no metadata of ${topics.join(', ')}`);
     await this.#replaceNamesakes();
@@ -128,8 +128,8 @@ export class Membership {
   }
 
   #existingTopics(): string[] {
-    const { link, topics } = this.#options;
-    const exists = (topic: string) => link.cluster.findTopicPartitionMetadata(topic).length > 0;
+    const { connections, topics } = this.#options;
+    const exists = (topic: string) => connections.cluster.findTopicPartitionMetadata(topic).length > 0;
     this.missing = topics.filter((topic) => !exists(topic));
     return topics.filter(exists);
   }
@@ -140,8 +140,8 @@ export class Membership {
    */
   async #replaceNamesakes(): Promise<void> {
     if (this.#hasReplacedNamesakes) return;
-    const { link, groupId, kafka } = this.#options;
-    const removed = await this.#removeNamesakes(link.cluster);
+    const { connections, groupId, kafka } = this.#options;
+    const removed = await this.#removeNamesakes(connections.cluster);
     this.#hasReplacedNamesakes = true;
     if (this.#stopped) throw new Error('stopped before the group was joined');
     // Either the removed member was killed, or two processes have this client id by mistake.
@@ -226,19 +226,19 @@ export class Membership {
     if (this.joined) return this.#group.leave();
     // A new connection: a broker responds in order on a connection, and delays the response to a join until all
     // members have joined.
-    const link = this.#options.kafka.openLink(SESSION_TIMEOUT_MS);
+    const connections = this.#options.kafka.openConnections(SESSION_TIMEOUT_MS);
     try {
-      await this.#removeNamesakes(link.cluster);
+      await this.#removeNamesakes(connections.cluster);
     } finally {
-      await link.close();
+      await connections.close();
     }
   }
 
   /** Fetches the group's committed position on each of these partitions. */
   async #fetchPositions(assigned: ReturnType<ConsumerGroup['assigned']>): Promise<GroupPosition[]> {
     if (assigned.length === 0) return [];
-    const { link, groupId } = this.#options;
-    const coordinator = await link.cluster.findGroupCoordinator({ groupId });
+    const { connections, groupId } = this.#options;
+    const coordinator = await connections.cluster.findGroupCoordinator({ groupId });
     const topics = assigned.map(({ topic, partitions }) => ({
       topic,
       partitions: partitions.map((partition) => ({ partition })),

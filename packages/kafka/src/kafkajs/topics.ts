@@ -2,7 +2,7 @@ import kafkajs from 'kafkajs';
 import type { Kafka } from './create-kafka.js';
 import { untilDeadline, within } from '../retry.js';
 import { faultOf } from '../faults.js';
-import { type Link, dropConnections } from './link.js';
+import { type Connections, dropConnections } from './connections.js';
 import type { TopicPartition } from '../record.js';
 import { OFFSETS_DEADLINE_MS, TOPICS_DEADLINE_MS } from '../limits.js';
 
@@ -15,7 +15,7 @@ const LATEST = -1;
  * default the ends.
  */
 export async function listOffsets(
-  { cluster }: Pick<Link, 'cluster'>,
+  { cluster }: Pick<Connections, 'cluster'>,
   topic: string,
   ids: readonly number[],
   fromTimestamp = LATEST,
@@ -30,21 +30,25 @@ export async function listOffsets(
  * record. Without such a record, the end offset.
  */
 export async function offsetAt(
-  link: Pick<Link, 'cluster'>,
+  connections: Pick<Connections, 'cluster'>,
   place: TopicPartition,
   at = EARLIEST,
 ): Promise<number> {
   const { topic, partition } = place;
-  const offset = (await listOffsets(link, topic, [partition], at)).get(partition);
+  const offset = (await listOffsets(connections, topic, [partition], at)).get(partition);
   if (offset === undefined) throw new Error(`no offset for ${topic}/${partition}`);
-  return offset < 0 ? offsetAt(link, place, LATEST) : offset;
+  return offset < 0 ? offsetAt(connections, place, LATEST) : offset;
 }
 
 /**
  * Requests how many partitions a topic has now, from any broker. Rejects after `deadlineMs`. Then the broker's
  * connections are dropped, so that the next request goes to another broker.
  */
-export async function countPartitions({ cluster }: Link, topic: string, deadlineMs: number): Promise<number> {
+export async function countPartitions(
+  { cluster }: Connections,
+  topic: string,
+  deadlineMs: number,
+): Promise<number> {
   const broker = await cluster.brokerPool.findConnectedBroker();
   const response = await within(broker.metadata([topic]), deadlineMs);
   if (response !== undefined) return response.topicMetadata[0]?.partitionMetadata.length ?? 0;
@@ -54,7 +58,10 @@ export async function countPartitions({ cluster }: Link, topic: string, deadline
 }
 
 /** Returns the partition numbers of a topic. Rejects when none is known. */
-export async function partitionIdsOf({ cluster }: Pick<Link, 'cluster'>, topic: string): Promise<number[]> {
+export async function partitionIdsOf(
+  { cluster }: Pick<Connections, 'cluster'>,
+  topic: string,
+): Promise<number[]> {
   await cluster.addMultipleTargetTopics([topic]);
   await cluster.refreshMetadataIfNecessary();
   const all = cluster.findTopicPartitionMetadata(topic).map(({ partitionId }) => partitionId);
@@ -86,7 +93,7 @@ export async function ensureTopics(
   specs: readonly TopicSpec[],
   options: { readonly deadlineMs?: number; readonly onFault?: (error: unknown) => void } = {},
 ): Promise<void> {
-  const { cluster } = kafka.adminLink;
+  const { cluster } = kafka.adminConnections;
   const admin = kafka.admin();
   const ensure = async (): Promise<void> => {
     await cluster.connect();
@@ -149,13 +156,13 @@ export function fetchEndOffsets(
   topic: string,
   { deadlineMs = OFFSETS_DEADLINE_MS }: { readonly deadlineMs?: number } = {},
 ): Promise<EndOffsets> {
-  return endOffsetsOf(kafka.adminLink, topic, deadlineMs);
+  return endOffsetsOf(kafka.adminConnections, topic, deadlineMs);
 }
 
 /** As `fetchEndOffsets`, on the given connections and with their isolation level. */
-export function endOffsetsOf(link: Link, topic: string, deadlineMs = OFFSETS_DEADLINE_MS) {
+export function endOffsetsOf(connections: Connections, topic: string, deadlineMs = OFFSETS_DEADLINE_MS) {
   return untilDeadline(`end offsets of ${topic}`, deadlineMs, async () => {
-    await link.cluster.refreshMetadata(); // partitions may have been added
-    return listOffsets(link, topic, await partitionIdsOf(link, topic));
+    await connections.cluster.refreshMetadata(); // partitions may have been added
+    return listOffsets(connections, topic, await partitionIdsOf(connections, topic));
   });
 }

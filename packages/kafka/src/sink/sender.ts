@@ -1,4 +1,4 @@
-import { createErrorFromCode, failure, type Link } from '../kafkajs/link.js';
+import { createErrorFromCode, failure, type Connections } from '../kafkajs/connections.js';
 import { isPending, type PendingRecord, RecordRefused } from './pending-record.js';
 import { partitionOf, encodeBatch, RECORD_OVERHEAD_BYTES } from '../wire/record-batch.js';
 import { produceRequest } from '../wire/protocol.js';
@@ -7,7 +7,7 @@ import { Leaders } from '../kafkajs/leaders.js';
 import { MAX_BATCH_BYTES } from '../limits.js';
 
 export interface SenderOptions {
-  readonly link: Link;
+  readonly connections: Connections;
   /** Most records of one request. */
   readonly maxBatchRecords: number;
   /** Called with the latest fault, and with undefined when the brokers accept records. */
@@ -78,7 +78,7 @@ export class Sender {
   constructor(options: SenderOptions) {
     this.#options = options;
     this.#leaders = new Leaders({
-      link: options.link,
+      connections: options.connections,
       request: (nodeId, queues: readonly ProduceQueue[]) => this.#sendBatches(nodeId, queues),
       onRefreshed: () => {
         for (const queue of this.#queues.values()) queue.isPaused = false;

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { until } from '../retry.js';
-import type { Link } from '../kafkajs/link.js';
+import type { Connections } from '../kafkajs/connections.js';
 import { Sender } from './sender.js';
 import {
   PENDING_RECORD_BYTES,
@@ -25,7 +25,7 @@ export function openSink(options: SinkOptions): Promise<Sink> {
 /** Sends records with acks=all, in batches. See `openSink`. */
 export class Sink {
   readonly #options: typeof SINK;
-  readonly #link: Link;
+  readonly #connections: Connections;
   readonly #sender: Sender;
   readonly #open = new Set<PendingRecord>();
   #pendingBytes = 0;
@@ -37,9 +37,9 @@ export class Sink {
 
   constructor({ kafka, ...options }: SinkOptions) {
     this.#options = { ...SINK, ...options };
-    this.#link = kafka.openLink(SINK_METADATA_MS);
+    this.#connections = kafka.openConnections(SINK_METADATA_MS);
     this.#sender = new Sender({
-      link: this.#link,
+      connections: this.#connections,
       maxBatchRecords: this.#options.maxBatchRecords,
       onState: (error) => {
         this.#lastError = error === undefined ? undefined : asError(error).message;
@@ -145,6 +145,6 @@ export class Sink {
     clearTimeout(this.#lingering);
     clearTimeout(this.#sweeping);
     this.#sender.stop();
-    await this.#link.close();
+    await this.#connections.close();
   }
 }

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { TopicPartition } from '../record.js';
 import { fetchRequest, type FetchedPartition, type FetchTarget } from '../wire/protocol.js';
 import { Leaders, type LeadersOptions } from '../kafkajs/leaders.js';
-import { createErrorFromCode, failure } from '../kafkajs/link.js';
+import { createErrorFromCode, failure } from '../kafkajs/connections.js';
 import { offsetAt } from '../kafkajs/topics.js';
 import { FETCH_WAIT_MIN_MS, MAX_RESPONSE_BYTES, TRUNCATION_MARGIN_MS } from '../limits.js';
 
@@ -18,7 +18,7 @@ export interface Feed extends TopicPartition {
   resetTo(offset: number): void;
 }
 
-export interface FetcherOptions extends Pick<LeadersOptions<Wanted>, 'link' | 'onError'> {
+export interface FetcherOptions extends Pick<LeadersOptions<Wanted>, 'connections' | 'onError'> {
   /** The partitions to fetch, read before each round of requests. */
   readonly feeds: () => Iterable<Feed>;
   /** Longest time for which a broker waits for records before it responds, milliseconds. */
@@ -82,8 +82,8 @@ export class Fetcher {
   }
 
   async #fetch(nodeId: number, wanted: readonly Wanted[]): Promise<void> {
-    const { link, maxWaitMs, minIntervalMs = 0 } = this.#options;
-    const { isolationLevel } = link.cluster;
+    const { connections, maxWaitMs, minIntervalMs = 0 } = this.#options;
+    const { isolationLevel } = connections.cluster;
     const node = this.#nodes.get(nodeId) ?? { turn: 0, waitMs: FETCH_WAIT_MIN_MS };
     this.#nodes.set(nodeId, node);
     const first = node.turn++ % wanted.length;
@@ -124,7 +124,7 @@ export class Fetcher {
     if (error === 'OFFSET_OUT_OF_RANGE')
       return void this.#recover(feed, request.offset).catch(this.#options.onError);
     const fields = { topic, partition, offset: request.offset, error };
-    this.#options.link.log('warn', 'kafka: a partition could not be fetched', fields);
+    this.#options.connections.log('warn', 'kafka: a partition could not be fetched', fields);
   }
 
   /**
@@ -138,7 +138,11 @@ export class Fetcher {
     const fields = { topic, partition, offset, instead: validOffset };
     // A reader without a position begins at offset 0, which retention may have deleted. That is not a fault.
     const level = offset === 0 ? 'info' : 'error';
-    this.#options.link.log(level, 'kafka: the fetch offset does not exist; continuing at another', fields);
+    this.#options.connections.log(
+      level,
+      'kafka: the fetch offset does not exist; continuing at another',
+      fields,
+    );
     feed.resetTo(validOffset);
   }
 
@@ -150,9 +154,11 @@ export class Fetcher {
    * need leader epochs (KIP-320).
    */
   async #validOffset(feed: Feed, offset: number): Promise<number> {
-    const { link, positionTime } = this.#options;
-    const earliest = await offsetAt(link, feed);
+    const { connections, positionTime } = this.#options;
+    const earliest = await offsetAt(connections, feed);
     const time = offset < earliest ? undefined : await positionTime?.(feed);
-    return time === undefined ? earliest : offsetAt(link, feed, Math.max(time - TRUNCATION_MARGIN_MS, 0));
+    return time === undefined
+      ? earliest
+      : offsetAt(connections, feed, Math.max(time - TRUNCATION_MARGIN_MS, 0));
   }
 }

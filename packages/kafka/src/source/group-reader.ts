@@ -1,6 +1,6 @@
 import type { InFlight } from './in-flight.js';
 import { until, within } from '../retry.js';
-import type { Link } from '../kafkajs/link.js';
+import type { Connections } from '../kafkajs/connections.js';
 import { Fetcher } from './fetcher.js';
 import { Membership, type GroupPosition } from '../kafkajs/membership.js';
 import { listOffsets } from '../kafkajs/topics.js';
@@ -17,12 +17,12 @@ export interface GroupReaderOptions extends SourceOptions, TrackerOptions {
 }
 
 /**
- * Joins a group, fetches the assigned partitions and commits their watermarks. The turn scheduler hands out the
- * records.
+ * Joins a group, fetches the assigned partitions and commits the committable offset of each. The turn scheduler
+ * hands out the records.
  */
 export class GroupReader {
   readonly #options: GroupReaderOptions;
-  readonly #link: Link;
+  readonly #connections: Connections;
   readonly #fetcher: Fetcher;
   readonly #membership: Membership;
   readonly #onError: (error: unknown) => void;
@@ -36,17 +36,17 @@ export class GroupReader {
   constructor(options: GroupReaderOptions) {
     this.#options = options;
     this.#onError = (error) => options.inFlight.failed(error);
-    this.#link = options.kafka.openLink(SOURCE_METADATA_MS);
+    this.#connections = options.kafka.openConnections(SOURCE_METADATA_MS);
     this.#membership = new Membership({
       ...options,
-      link: this.#link,
+      connections: this.#connections,
       onAssigned: (positions) => this.#onAssigned(positions),
       onRebalance: () => this.#onRebalance(),
       onHeartbeat: () => void this.#readEnds().catch(this.#onError),
       onError: this.#onError,
     });
     this.#fetcher = new Fetcher({
-      link: this.#link,
+      connections: this.#connections,
       feeds: () => this.#trackers,
       maxWaitMs: FETCH_WAIT_MAX_MS,
       minIntervalMs: options.fetchIntervalMs,
@@ -108,12 +108,12 @@ export class GroupReader {
     for (const tracker of this.#trackers) tracker.isUnfetched = true;
     for (const [topic, trackers] of Map.groupBy(unfetched, (tracker) => tracker.topic)) {
       const partitions = trackers.map(({ partition }) => partition);
-      const ends = await listOffsets(this.#link, topic, partitions);
+      const ends = await listOffsets(this.#connections, topic, partitions);
       for (const one of trackers) one.updateHighWatermark(ends.get(one.partition) ?? one.highWatermark);
     }
   }
 
-  /** Commits each watermark that moved. Waits for a commit in flight first. */
+  /** Commits each committable offset that is not committed yet. Waits for a commit in flight first. */
   async #commit(): Promise<void> {
     await this.#committing?.catch(() => undefined);
     this.#committing = this.#commitMoved().finally(() => {
@@ -124,16 +124,16 @@ export class GroupReader {
 
   async #commitMoved(): Promise<void> {
     const moved = this.#trackers
-      .filter(({ watermark, committed }) => watermark > committed)
+      .filter(({ committable, committed }) => committable > committed)
       .map((tracker) => ({ tracker, position: tracker.groupPosition }));
     if (moved.length === 0) return;
     await this.#membership.commit(moved.map(({ position }) => position));
     for (const { tracker, position } of moved) tracker.acknowledge(position);
   }
 
-  /** The watermark of each assigned partition. */
+  /** The committable offset of each assigned partition. */
   positions(): readonly PartitionPosition[] {
-    return this.#trackers.map(({ topic, partition, watermark }) => ({ topic, partition, offset: watermark }));
+    return this.#trackers.map(({ topic, partition, committable: offset }) => ({ topic, partition, offset }));
   }
 
   /** The state of the membership, and the lag of the assigned partitions. */
@@ -149,7 +149,7 @@ export class GroupReader {
       joined: this.#membership.joined,
       /** How often an assignment was received. */
       rebalances: this.#rebalances,
-      /** Offsets between the watermark and the end of each assigned partition, by `topic/partition`. */
+      /** Offsets between the committable offset and the end of each assigned partition, by `topic/partition`. */
       lagByPartition,
       /** Sum of `lagByPartition`. */
       lag: Object.values(lagByPartition).reduce((sum, lag) => sum + lag, 0),
@@ -175,7 +175,7 @@ export class GroupReader {
     ).catch(this.#onError);
     await this.#membership.leave();
     this.#fetcher.stop();
-    await this.#link.close();
+    await this.#connections.close();
     return committed ?? false;
   }
 }

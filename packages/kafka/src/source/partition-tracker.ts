@@ -34,7 +34,7 @@ export class InFlightRecord extends Node<KafkaRecord> {
 }
 
 /**
- * One assigned partition: its fetched records, its records in flight, and its watermark.
+ * One assigned partition: its fetched records, its records in flight, and its committable offset.
  *
  * Every record below the position is in flight or finished. So only the records in flight are stored, which the
  * window bounds, however many offsets are finished behind a slow record.
@@ -71,25 +71,25 @@ export class PartitionTracker extends PartitionBuffer implements Feed {
   }
 
   /** The lowest offset that is not finished. All offsets below it may be committed. */
-  get watermark(): number {
+  get committable(): number {
     return this.#inFlight.head?.value.offset ?? this.position;
   }
 
   /** The position to commit, with its time. */
   get groupPosition(): GroupPosition {
-    const { topic, partition, watermark } = this;
+    const { topic, partition, committable } = this;
     const at = this.#inFlight.head?.value.timestamp ?? this.#lastTimestamp;
-    return { topic, partition, offset: watermark, at };
+    return { topic, partition, offset: committable, at };
   }
 
-  /** Offsets between the watermark and the position: as many may be repeated after a crash. */
+  /** Offsets between the committable offset and the position: as many may be repeated after a crash. */
   get span(): number {
-    return this.position - this.watermark;
+    return this.position - this.committable;
   }
 
-  /** Offsets between the watermark and the end of the log. */
+  /** Offsets between the committable offset and the end of the log. */
   get lag(): number {
-    return Math.max(0, this.highWatermark - this.watermark);
+    return Math.max(0, this.highWatermark - this.committable);
   }
 
   /**
@@ -138,11 +138,11 @@ export class PartitionTracker extends PartitionBuffer implements Feed {
   }
 
   /**
-   * Stores the position that the group has committed. Ignored when a truncation has set the watermark below it:
-   * the lower one is committed next.
+   * Stores the position that the group has committed. Ignored when a truncation has set the committable offset below
+   * it: the lower one is committed next.
    */
   acknowledge({ offset }: GroupPosition): void {
-    if (offset <= this.watermark) this.committed = offset;
+    if (offset <= this.committable) this.committed = offset;
   }
 
   /** Marks the partition as lost. Buffered records are dropped; records in flight are still handled to their end. */

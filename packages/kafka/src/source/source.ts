@@ -98,7 +98,7 @@ async function openScheduled(options: SourceOptions, plan: ReadPlan) {
     /**
      * Pauses, drains, commits, leaves the group and disconnects. Never rejects; resolves within `deadlineMs` + 1 s.
      * `drained`: all records in flight were settled; otherwise the next owner reads the rest again. `committed`: the
-     * final watermarks were acknowledged.
+     * last positions were acknowledged.
      */
     stop,
     /** Topics that Kafka does not know yet. They are read when they exist; the others are read meanwhile. */

@@ -1,4 +1,4 @@
-import { assignerProtocol as protocol, type Assigner, type GroupMember } from '../kafkajs/link.js';
+import { assignerProtocol as protocol, type Assigner, type GroupMember } from '../kafkajs/connections.js';
 
 /**
  * The partitions that a member has, and the generation of that assignment. When two members claim a partition, the

@@ -20,7 +20,7 @@ export interface TurnSchedulerOptions {
   readonly schedule: Schedule;
   readonly reader: Pick<GroupReader, 'trackers' | 'kick'>;
   readonly inFlight: InFlight;
-  /** Offsets of a partition between its watermark and the newest record taken; default 200,000. */
+  /** Offsets of a partition between its committable offset and the newest record taken; default 200,000. */
   readonly maxSpan: number | undefined;
 }
 

@@ -4,7 +4,7 @@ import { shareNext } from '@webhooks/runtime';
 import type { Kafka } from '../kafkajs/create-kafka.js';
 import type { KafkaRecord, TopicPartition } from '../record.js';
 import { backoffMs } from '../retry.js';
-import type { Link } from '../kafkajs/link.js';
+import type { Connections } from '../kafkajs/connections.js';
 import { faultOf, isFatal, asError } from '../faults.js';
 import { Fetcher, type Feed } from '../source/fetcher.js';
 import {
@@ -81,7 +81,7 @@ export const openTableReader = (options: TableReaderOptions): TableReader => new
 /** Reader of a compacted topic. Its promises reject when it is closed or cannot recover. */
 export class TableReader {
   readonly #options: TableReaderOptions;
-  readonly #link: Link;
+  readonly #connections: Connections;
   readonly #fetcher: Fetcher;
   readonly #partitions = new Map<number, TablePartition>();
   #isCompacted = false;
@@ -94,10 +94,10 @@ export class TableReader {
 
   constructor(options: TableReaderOptions) {
     this.#options = options;
-    this.#link = options.kafka.openLink(TABLE_METADATA_MS);
-    this.#link.cluster.isolationLevel = READ_UNCOMMITTED;
+    this.#connections = options.kafka.openConnections(TABLE_METADATA_MS);
+    this.#connections.cluster.isolationLevel = READ_UNCOMMITTED;
     this.#fetcher = new Fetcher({
-      link: this.#link,
+      connections: this.#connections,
       feeds: () => this.#partitions.values(),
       maxWaitMs: TABLE_FETCH_WAIT_MS,
       // Fetched records are applied before waiting callers continue.
@@ -150,7 +150,7 @@ export class TableReader {
 
   async close(): Promise<void> {
     this.#end(new Error('the table reader was closed'));
-    await this.#link.close();
+    await this.#connections.close();
   }
 
   /**
@@ -159,7 +159,7 @@ export class TableReader {
    */
   async #readToEnds(): Promise<void> {
     const { topic } = this.#options;
-    const ends = await endOffsetsOf(this.#link, topic);
+    const ends = await endOffsetsOf(this.#connections, topic);
     const deadlineAt = performance.now() + CATCH_UP_MS;
     await this.until(() => this.hasRead(ends) || performance.now() > deadlineAt);
     if (!this.hasRead(ends)) throw new Error(`${topic} was not read to its end within ${CATCH_UP_MS} ms`);
@@ -194,7 +194,7 @@ export class TableReader {
     const { kafka, topic } = this.#options;
     this.#isCompacted ||= await requireCompacted(kafka, topic);
     const startedAt = performance.now();
-    const count = await countPartitions(this.#link, topic, FRESH_MS);
+    const count = await countPartitions(this.#connections, topic, FRESH_MS);
     if (count < this.#partitions.size) this.#restart();
     if (count === 0 || count > this.#partitions.size) await this.#addPartitions();
     if (count <= this.#partitions.size) this.#listedAt = startedAt;
@@ -203,10 +203,10 @@ export class TableReader {
 
   async #addPartitions(): Promise<void> {
     const { topic } = this.#options;
-    await this.#link.cluster.refreshMetadata();
-    const all = await partitionIdsOf(this.#link, topic);
+    await this.#connections.cluster.refreshMetadata();
+    const all = await partitionIdsOf(this.#connections, topic);
     const partitions = all.filter((partition) => !this.#partitions.has(partition));
-    const offsets = await listOffsets(this.#link, topic, partitions, EARLIEST);
+    const offsets = await listOffsets(this.#connections, topic, partitions, EARLIEST);
     for (const partition of partitions) {
       const earliest = offsets.get(partition) ?? 0;
       const onRecord = (record: KafkaRecord) => this.#deliver(record);

@@ -1,6 +1,6 @@
 import { eventually } from '@webhooks/testkit';
 import type { ProtocolRequest } from 'kafkajs/src/cluster/index.js';
-import type { Link } from '../../src/kafkajs/link.js';
+import type { Connections } from '../../src/kafkajs/connections.js';
 import { Sender } from '../../src/sink/sender.js';
 import { toPending, type PendingRecord } from '../../src/sink/pending-record.js';
 import type { ProduceResponse } from '../../src/wire/protocol.js';
@@ -14,7 +14,7 @@ const WRITTEN: ProduceResponse = {
 };
 
 /** A cluster of one broker. It responds to its first produce requests as `responses` says, and writes what comes after. */
-function linkTo(responses: (() => Promise<ProduceResponse>)[], judge = (_request: Buffer) => WRITTEN) {
+function connectionsTo(responses: (() => Promise<ProduceResponse>)[], judge = (_request: Buffer) => WRITTEN) {
   let requests = 0;
   const send = async ({ request }: ProtocolRequest<ProduceResponse>) => {
     requests += 1;
@@ -27,7 +27,7 @@ function linkTo(responses: (() => Promise<ProduceResponse>)[], judge = (_request
     findBroker: () => Promise.resolve({ nodeId: LEADER, connectionPool: { pool: [], send } }),
   };
   return {
-    link: { cluster, log: () => undefined, metadataMaxAgeMs: 60_000 } as unknown as Link,
+    connections: { cluster, log: () => undefined, metadataMaxAgeMs: 60_000 } as unknown as Connections,
     requests: () => requests,
   };
 }
@@ -42,12 +42,12 @@ describe('a record whose deadline passes while its request is on its way', () =>
     const first = new Promise<ProduceResponse>((_, reject) => {
       fail = () => reject(new Error('the connection was closed'));
     });
-    const { link, requests } = linkTo([() => first]);
+    const { connections, requests } = connectionsTo([() => first]);
     const faults: unknown[] = [];
     const onState = (fault?: unknown) => {
       if (fault !== undefined) faults.push(fault);
     };
-    const sender = new Sender({ link, maxBatchRecords: 10, onState });
+    const sender = new Sender({ connections, maxBatchRecords: 10, onState });
     const written: string[] = [];
     const expired = recordOf('expired', written);
     sender.add(expired);
@@ -77,8 +77,8 @@ it('a partition that refuses writes for a while delays no other partition of its
     ];
     return { ...WRITTEN, acks };
   };
-  const { link } = linkTo([], judge);
-  const sender = new Sender({ link, maxBatchRecords: 10, onState: () => undefined });
+  const { connections } = connectionsTo([], judge);
+  const sender = new Sender({ connections, maxBatchRecords: 10, onState: () => undefined });
   const written: string[] = [];
   sender.add(recordOf('refused', []));
   for (let sent = 0; sent < RECORDS; sent += 1) {
@@ -92,8 +92,8 @@ it('a partition that refuses writes for a while delays no other partition of its
 });
 
 it('a batch that the response leaves out is sent again', async () => {
-  const { link, requests } = linkTo([() => Promise.resolve({ ...WRITTEN, acks: [] })]);
-  const sender = new Sender({ link, maxBatchRecords: 10, onState: () => undefined });
+  const { connections, requests } = connectionsTo([() => Promise.resolve({ ...WRITTEN, acks: [] })]);
+  const sender = new Sender({ connections, maxBatchRecords: 10, onState: () => undefined });
   const written: string[] = [];
   sender.add(recordOf('once', written));
   sender.flush();
@@ -112,8 +112,8 @@ it('refused records of a batch are found by halving it, and the others are writt
     log.push(...numbers.map(([, , number]) => Number(number)));
     return WRITTEN;
   };
-  const { link, requests } = linkTo([], judge);
-  const sender = new Sender({ link, maxBatchRecords: 500, onState: () => undefined });
+  const { connections, requests } = connectionsTo([], judge);
+  const sender = new Sender({ connections, maxBatchRecords: 500, onState: () => undefined });
   const refused: number[] = [];
   let open = 1_000;
   for (let n = 0; n < 1_000; n += 1) {

@@ -1,5 +1,5 @@
 import { eventually } from '@webhooks/testkit';
-import { type Link, noLog } from '../../src/kafkajs/link.js';
+import { type Connections, noLog } from '../../src/kafkajs/connections.js';
 import { isFatal } from '../../src/faults.js';
 import { Fetcher, type Feed } from '../../src/source/fetcher.js';
 import type { FetchedPartition } from '../../src/wire/protocol.js';
@@ -13,7 +13,7 @@ const GONE = 1_000;
 async function fetchGone(onRefused: (seek: (offset: number) => void) => void) {
   const kafka = sharedKafka();
   const topic = await newTopic(kafka);
-  const link = kafka.openLink(10_000);
+  const connections = kafka.openConnections(10_000);
   const resets: number[] = [];
   let wanted = GONE;
   let responses = 0;
@@ -34,7 +34,7 @@ async function fetchGone(onRefused: (seek: (offset: number) => void) => void) {
     },
   };
   const fetcher = new Fetcher({
-    link,
+    connections,
     feeds: () => [feed],
     onError: (error) => {
       if (String(error).includes('OFFSET_OUT_OF_RANGE')) onRefused(seek);
@@ -44,7 +44,7 @@ async function fetchGone(onRefused: (seek: (offset: number) => void) => void) {
   fetcher.kick();
   await eventually(() => responses >= 3);
   fetcher.stop();
-  await link.close();
+  await connections.close();
   return resets;
 }
 
@@ -81,9 +81,9 @@ describe('a response that has space for one partition', () => {
       },
       resetTo: () => undefined,
     }));
-    const link = kafka.openLink(10_000);
+    const connections = kafka.openConnections(10_000);
     const fetcher = new Fetcher({
-      link,
+      connections,
       feeds: () => feeds,
       onError: () => undefined,
       maxWaitMs: 100,
@@ -91,7 +91,7 @@ describe('a response that has space for one partition', () => {
     fetcher.kick();
     await eventually(() => served.every((times) => times >= 3));
     fetcher.stop();
-    await link.close();
+    await connections.close();
     return served;
   }
 
@@ -119,7 +119,7 @@ it('a fetch that is not authorised is a fatal fault', async () => {
   const feed: Feed = { ...place, maxBytes: 1, fetchOffset: () => 0, accept: nothing, resetTo: nothing };
   const errors: unknown[] = [];
   const fetcher = new Fetcher({
-    link: { cluster, log: noLog, metadataMaxAgeMs: 10_000 } as unknown as Link,
+    connections: { cluster, log: noLog, metadataMaxAgeMs: 10_000 } as unknown as Connections,
     feeds: () => [feed],
     onError: (error) => errors.push(error),
     maxWaitMs: 100,

@@ -36,18 +36,18 @@ describe('partition tracker', () => {
     expect(openTracker(-1).fetchOffset()).toBe(0);
   });
 
-  it('has its watermark at the oldest record in flight, and at its position when there is none', () => {
+  it('has its committable offset at the oldest record in flight, and at its position when there is none', () => {
     const tracker = openTracker(10);
     feed(tracker, 10, 14);
-    expect(tracker.watermark).toBe(10);
+    expect(tracker.committable).toBe(10);
     const tasks = takeAll(tracker);
     finish(tasks, 10, 12, 14);
-    expect(tracker.watermark).toBe(11);
+    expect(tracker.committable).toBe(11);
     expect(tracker.span).toBe(4);
     finish(tasks, 11);
-    expect(tracker.watermark).toBe(13);
+    expect(tracker.committable).toBe(13);
     finish(tasks, 13);
-    expect(tracker.watermark).toBe(15);
+    expect(tracker.committable).toBe(15);
     expect(tracker.lag).toBe(0);
   });
 
@@ -93,16 +93,16 @@ describe('partition tracker', () => {
     tracker.resetTo(50);
     expect(offsets(takeAll(tracker))).toEqual([0, 1, 2]);
     expect(tracker.fetchOffset()).toBe(50);
-    expect(tracker.watermark).toBe(0);
+    expect(tracker.committable).toBe(0);
     tracker.resetTo(0);
     expect(tracker.fetchOffset()).toBe(0);
-    expect(tracker.watermark).toBe(0);
+    expect(tracker.committable).toBe(0);
   });
 
   it('commits its lower position when the log was found truncated while a commit was under way', () => {
     const tracker = openTracker(400);
     tracker.resetTo(100);
     tracker.acknowledge({ ...PLACE, offset: 500, at: undefined });
-    expect(tracker.watermark).toBeGreaterThan(tracker.committed);
+    expect(tracker.committable).toBeGreaterThan(tracker.committed);
   });
 });

@@ -109,7 +109,7 @@ describe('source', () => {
     await source.stop({ deadlineMs: 1_000 });
   });
 
-  it('bounds what a crash would repeat: stops `maxSpan` offsets ahead of the watermark', async () => {
+  it('bounds what a crash would repeat: stops `maxSpan` offsets ahead of the committable offset', async () => {
     const topic = await newTopic(kafka, 1);
     await fill(topic, 1_000);
     let handled = 0;

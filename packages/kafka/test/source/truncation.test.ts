@@ -26,14 +26,14 @@ const write = (topic: string, entries: Record<string, number>) =>
 
 /** What a group had committed before the log lost its end. */
 async function commitBeyond(groupId: string, topic: string, offset: number, metadata: string): Promise<void> {
-  const link = kafka.openLink(10_000);
-  await link.cluster.connect();
-  const coordinator = await link.cluster.findGroupCoordinator({ groupId });
+  const connections = kafka.openConnections(10_000);
+  await connections.cluster.connect();
+  const coordinator = await connections.cluster.findGroupCoordinator({ groupId });
   const topics = [
     { topic, partitions: [{ partition: 0, offset: `${offset}`, metadata: metadata && `:${metadata}` }] },
   ];
   await coordinator.offsetCommit({ groupId, groupGenerationId: -1, memberId: '', topics });
-  await link.close();
+  await connections.close();
 }
 
 describe('a log that ends before what the group has committed', () => {

@@ -5,7 +5,7 @@ import { errorText } from '../engine/command.js';
 import { untilClear, type PollOptions } from '../engine/wait.js';
 import { launchEngine } from '../engine/engine-lifecycle.js';
 import type { GuardedProcess } from '../engine/guarded-process.js';
-import { brokerProperties, type ClusterMember, type Detour } from './broker-properties.js';
+import { brokerProperties, type ClusterMember, type ProxiedListener } from './broker-properties.js';
 
 /** Creates a kafkajs client without a log, for a broker that may not run yet. `retries`: default 0. */
 export const createUnloggedKafka = (brokers: readonly string[], retries = 0): Kafka =>
@@ -73,7 +73,8 @@ export interface BrokerLaunch {
   readonly folder: string;
   readonly port: number;
   readonly controllerPort: number;
-  readonly detours?: readonly Detour[];
+  /** Further listeners, each reached through a proxy; default none. */
+  readonly proxiedListeners?: readonly ProxiedListener[];
   /** Default: a single broker. */
   readonly member?: ClusterMember;
   /** Further options of the JVM. */

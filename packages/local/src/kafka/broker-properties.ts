@@ -1,6 +1,6 @@
-/** A further port of the broker. To clients of this port it advertises another address, such as a proxy's. */
-export interface Detour {
-  /** Port of the broker, at 127.0.0.1. */
+/** A further listener of the broker. It advertises a proxy's port, so its clients connect through the proxy. */
+export interface ProxiedListener {
+  /** Port at 127.0.0.1 on which the broker listens. */
   readonly port: number;
   /** Port at 127.0.0.1 that the broker advertises to clients of `port`. */
   readonly advertisedPort: number;
@@ -17,8 +17,8 @@ export interface ClusterMember {
 export interface BrokerPlace {
   /** Port for clients, at 127.0.0.1. */
   readonly port: number;
-  /** Further ports for clients; default none. */
-  readonly detours?: readonly Detour[];
+  /** Further listeners, each reached through a proxy; default none. */
+  readonly proxiedListeners?: readonly ProxiedListener[];
   /** Port for the broker's own controller, at 127.0.0.1. */
   readonly controllerPort: number;
   /** Folder of the log directories. */
@@ -34,9 +34,9 @@ export type BrokerSettings = Readonly<Record<string, string | number | boolean>>
  * node, with three replicas, two of which must have a record before it is acknowledged.
  */
 export function brokerSettings(place: BrokerPlace): BrokerSettings {
-  const { port, detours = [], controllerPort, logDir, member } = place;
-  // A detour's listener is named after its index in the list.
-  const named = detours.map((detour, index) => ({ ...detour, name: `DETOUR${index}` }));
+  const { port, proxiedListeners = [], controllerPort, logDir, member } = place;
+  // Each is named after its index in the list.
+  const named = proxiedListeners.map((listener, index) => ({ ...listener, name: `PROXIED${index}` }));
   return {
     'process.roles': 'broker,controller',
     'node.id': 1,
@@ -45,7 +45,7 @@ export function brokerSettings(place: BrokerPlace): BrokerSettings {
     listeners: [
       `PLAINTEXT://127.0.0.1:${port}`,
       `CONTROLLER://127.0.0.1:${controllerPort}`,
-      ...named.map((detour) => `${detour.name}://127.0.0.1:${detour.port}`),
+      ...named.map((listener) => `${listener.name}://127.0.0.1:${listener.port}`),
     ].join(','),
     'advertised.listeners': [
       `PLAINTEXT://127.0.0.1:${port}`,

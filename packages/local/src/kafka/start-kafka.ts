@@ -5,7 +5,7 @@ import type { EngineLifecycle, EngineKind } from '../engine/engine-lifecycle.js'
 import { RESPONSE_DEADLINE_MS, READY_DEADLINE_MS, withProgress } from '../engine/wait.js';
 import type { Log } from '../engine/wait.js';
 import { brokerProperties } from './broker-properties.js';
-import type { Detour } from './broker-properties.js';
+import type { ProxiedListener } from './broker-properties.js';
 import {
   awaitBroker,
   createUnloggedKafka,
@@ -25,8 +25,8 @@ export interface KafkaOptions {
   readonly dataDir: string;
   /** Preferred port of the embedded broker. Default, and when it is in use: a free one. */
   readonly port?: number;
-  /** Further ports of the embedded broker, each reached through a proxy; default none. */
-  readonly detours?: readonly Detour[];
+  /** Further listeners of the embedded broker, each reached through a proxy; default none. */
+  readonly proxiedListeners?: readonly ProxiedListener[];
   /**
    * For lasting load: the embedded broker's hot code is compiled by all of Java's compilers. Default false: by the quick compiler only,
    * which starts sooner and takes more CPU time for each record.
@@ -118,11 +118,11 @@ export const superviseBroker = (
 
 async function startBroker(
   runtime: BrokerRuntime,
-  { dataDir, log, port: preferredPort, detours = [] }: KafkaSettings,
+  { dataDir, log, port: preferredPort, proxiedListeners = [] }: KafkaSettings,
   jvmOptions: readonly string[],
 ): Promise<KafkaEngine> {
   return onFreePorts(preferredPort, async (port, controllerPort) => {
-    const launch = { folder: dataDir, port, controllerPort, detours, jvmOptions };
+    const launch = { folder: dataDir, port, controllerPort, proxiedListeners, jvmOptions };
     const lifecycle = await superviseBroker(runtime, launch, log);
     return Object.assign(lifecycle, { kind: 'embedded' as const, brokers: [`127.0.0.1:${port}`] });
   });

@@ -1,13 +1,13 @@
-import type { Detour } from '../kafka/broker-properties.js';
+import type { ProxiedListener } from '../kafka/broker-properties.js';
 import type { KafkaEngine } from '../kafka/start-kafka.js';
 import type { MongoEngine } from '../mongo/start-mongo.js';
 import type { Issuer } from '../issuer/start-issuer.js';
 import type { Ports } from './ports.js';
 
 /** Proxies between the services and the engines, which a test can cut. The test itself connects to the engines directly. */
-export interface Detours {
-  /** By service; a service that is not named connects to the broker directly. */
-  readonly kafka: Readonly<Record<string, Detour>>;
+export interface EngineProxies {
+  /** The broker's listener for each service. A service that is not named connects to the broker directly. */
+  readonly kafka: Readonly<Record<string, ProxiedListener>>;
   /** Takes the database's port and returns the proxy's, both at 127.0.0.1. */
   readonly mongodb: (port: number) => number;
 }
@@ -16,7 +16,7 @@ interface EnvironmentParts {
   readonly ports: Ports;
   readonly kafka: KafkaEngine;
   readonly mongo: MongoEngine;
-  readonly detours: Detours | undefined;
+  readonly proxies: EngineProxies | undefined;
   readonly issuer: Issuer;
   readonly audience: string;
   readonly keyring: string;
@@ -32,15 +32,15 @@ export interface ServicePlan {
 }
 
 /** Returns `KAFKA_BROKERS` of this service: its proxy, or all brokers. */
-function brokersOf(service: string, { kafka, detours }: EnvironmentParts): string {
-  const detour = detours?.kafka[service];
-  return detour ? `127.0.0.1:${detour.advertisedPort}` : kafka.brokers.join(',');
+function brokersOf(service: string, { kafka, proxies }: EnvironmentParts): string {
+  const listener = proxies?.kafka[service];
+  return listener ? `127.0.0.1:${listener.advertisedPort}` : kafka.brokers.join(',');
 }
 
 /** Returns `MONGODB_URI` of the services that use this database. */
-function mongoUriOf(database: string, { mongo, detours }: EnvironmentParts): string {
+function mongoUriOf(database: string, { mongo, proxies }: EnvironmentParts): string {
   const uri = new URL(mongo.uri(database));
-  if (detours) uri.port = String(detours.mongodb(Number(uri.port)));
+  if (proxies) uri.port = String(proxies.mongodb(Number(uri.port)));
   return uri.href;
 }
 

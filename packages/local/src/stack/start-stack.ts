@@ -15,7 +15,7 @@ import type { Fleet } from './fleet.js';
 import { keepEngineRunning } from './keep-running.js';
 import type { KeptService } from './keep-running.js';
 import { planServices } from './service-environments.js';
-import type { Detours } from './service-environments.js';
+import type { EngineProxies } from './service-environments.js';
 import { choosePorts } from './ports.js';
 import type { Ports } from './ports.js';
 import { claimDataDir, removeStackFile, writeStackFile } from './stack-file.js';
@@ -37,7 +37,7 @@ export interface StackOptions {
   /** Connection string of a running MongoDB, which the stack does not stop; default: the stack starts one. */
   readonly mongodbUri?: string;
   /** Proxies between services and engines; default none. Embedded engines only. */
-  readonly detours?: Detours;
+  readonly proxies?: EngineProxies;
   /** Whether the embedded Kafka is configured for lasting load (see `KafkaOptions`), default false. */
   readonly forLoad?: boolean;
   readonly log: (line: string) => void;
@@ -46,12 +46,12 @@ export interface StackOptions {
 const AUDIENCE = 'https://webhooks.localhost/integration';
 
 function openKafka(
-  { dataDir, kafkaBrokers, detours, forLoad = false, log }: StackOptions,
+  { dataDir, kafkaBrokers, proxies, forLoad = false, log }: StackOptions,
   port: number,
 ): Promise<KafkaEngine> {
   if (kafkaBrokers !== undefined) return useKafkaAddress(kafkaBrokers.join(','));
-  const brokerDetours = Object.values(detours?.kafka ?? {});
-  return startKafka({ dataDir: join(dataDir, 'kafka'), port, detours: brokerDetours, forLoad, log });
+  const proxiedListeners = Object.values(proxies?.kafka ?? {});
+  return startKafka({ dataDir: join(dataDir, 'kafka'), port, proxiedListeners, forLoad, log });
 }
 
 const openMongo = ({ dataDir, mongodbUri, log }: StackOptions, port: number): Promise<MongoEngine> =>
@@ -149,7 +149,7 @@ async function open(options: StackOptions, closers: Closer[]) {
   const plans = planServices({
     ...engines,
     ports,
-    detours: options.detours,
+    proxies: options.proxies,
     audience: AUDIENCE,
     keyring: secrets.keyring,
     caFile: engines.authority.caFile,

@@ -61,16 +61,16 @@ describe('the embedded Kafka', () => {
     expect(code).toBe(0);
   });
 
-  it('names a detour’s port to whoever comes through it, and its own to everybody else', async () => {
+  it('advertises a proxied listener’s other port to its clients, and the broker’s own port to all others', async () => {
     const [own, entered, named] = [await freePort(), await freePort(), await freePort()];
-    const detours = [
+    const proxiedListeners = [
       { port: entered, advertisedPort: named },
       { port: named, advertisedPort: named },
     ];
     const engine = await startEmbeddedKafka({
       dataDir: await scratch(),
       port: own,
-      detours,
+      proxiedListeners,
       log: () => undefined,
     });
     running.push(engine);

@@ -85,7 +85,7 @@ export function planHooks(events: readonly PaymentEvent[]): readonly Hook[] {
 }
 
 /** Registers an endpoint at `receiver` for each tenant and type of the events, and waits until they are in force. */
-export async function registerHooks(
+export async function registerWebhooksForEvents(
   events: readonly PaymentEvent[],
   stack: FedStack,
   receiver: string,

@@ -33,7 +33,7 @@ const checkBody = compileCheck<WebhookBody>({
     applicationId: {
       ...{ type: ['string', 'null'], pattern: APPLICATION_ID },
       description:
-        'must be a string of 1 to 128 characters, none of them control, format, invisible or surrounding blank, or null',
+        'must be a string of 1 to 128 characters, or null; control, format and invisible characters and surrounding blanks are refused',
     },
     enabled: { type: 'boolean' },
     ref: { type: 'string', pattern: PATTERNS.givenRef, description: 'must be a UUID' },
@@ -41,7 +41,8 @@ const checkBody = compileCheck<WebhookBody>({
 });
 
 /**
- * Most UTF-16 units of 128 characters before composition: four each (UAX #15). Composing 8,000 marks takes 40 ms.
+ * The maximum UTF-16 units of 128 characters in decomposed form: four each (UAX #15). Without this bound, a caller
+ * could send 8,000 combining marks, whose composition takes 40 ms.
  */
 const MAX_APPLICATION_UNITS = 4 * 128;
 

@@ -66,7 +66,7 @@ export type Settlement =
   | { readonly kind: 'cancelled'; readonly reason: CancelReason };
 
 /** The inputs of the rules besides the outcome. Times are Unix milliseconds. */
-export interface Decision {
+export interface DecisionInput {
   /** Number of the attempt, from 1. */
   readonly attempt: number;
   readonly firstDueAt: number;
@@ -83,7 +83,11 @@ export interface Decision {
 const RETRY_AFTER_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /** The planned wait with jitter, or the longer wait of `Retry-After`, up to the schedule's bound. Milliseconds. */
-function waitMs(outcome: AttemptOutcome, plannedMs: number, { now, schedule, random }: Decision): number {
+function waitMs(
+  outcome: AttemptOutcome,
+  plannedMs: number,
+  { now, schedule, random }: DecisionInput,
+): number {
   const spread = plannedMs * (1 + schedule.jitter * (2 * random - 1));
   const applies = outcome.kind === 'refused' && RETRY_AFTER_STATUSES.has(outcome.status);
   const requestedMs = applies ? retryAfterMs(outcome.retryAfter, now) : 0;
@@ -95,22 +99,22 @@ function waitMs(outcome: AttemptOutcome, plannedMs: number, { now, schedule, ran
  * The delivery rules, pure. A 2xx ends a delivery. After any other outcome it is retried after the planned wait,
  * until the attempts are used up. At its maximum age a delivery gets one last attempt.
  */
-export function decide(outcome: AttemptOutcome, decision: Decision): Settlement {
+export function decide(outcome: AttemptOutcome, input: DecisionInput): Settlement {
   if (outcome.kind === 'accepted') return { kind: 'delivered' };
-  const planned = decision.schedule.delaysMs[decision.attempt - 1];
+  const planned = input.schedule.delaysMs[input.attempt - 1];
   if (planned === undefined) return { kind: 'dead', reason: 'attempts-exhausted' };
-  const limit = limitOf(decision);
-  if (decision.now >= limit) return { kind: 'dead', reason: 'expired' };
-  return { kind: 'retry', dueAt: Math.min(decision.now + waitMs(outcome, planned, decision), limit) };
+  const limit = limitOf(input);
+  if (input.now >= limit) return { kind: 'dead', reason: 'expired' };
+  return { kind: 'retry', dueAt: Math.min(input.now + waitMs(outcome, planned, input), limit) };
 }
 
 /** When a delivery gets its last attempt, Unix milliseconds. */
-const limitOf = ({ firstDueAt, schedule }: Pick<Decision, 'firstDueAt' | 'schedule'>): number =>
+const limitOf = ({ firstDueAt, schedule }: Pick<DecisionInput, 'firstDueAt' | 'schedule'>): number =>
   firstDueAt + schedule.maxAgeMs;
 
 /** Whether the next attempt is the last that the delivery's age allows. */
-export const isLast = (decision: Pick<Decision, 'firstDueAt' | 'now' | 'schedule'>): boolean =>
-  decision.now >= limitOf(decision);
+export const isLast = (input: Pick<DecisionInput, 'firstDueAt' | 'now' | 'schedule'>): boolean =>
+  input.now >= limitOf(input);
 
 const FIRST_FAULT_WAIT_MS = 30_000;
 const MAX_FAULT_WAIT_MS = 1_800_000;
@@ -123,11 +127,11 @@ const LAST_ATTEMPT_GRACE_MS = 86_400_000;
  */
 export function deferAfterFault(
   deferralCount: number,
-  decision: Pick<Decision, 'firstDueAt' | 'now' | 'schedule'>,
+  input: Pick<DecisionInput, 'firstDueAt' | 'now' | 'schedule'>,
   deadReason: DeadReason = 'expired',
 ): Settlement {
-  const { now } = decision;
-  const limit = limitOf(decision);
+  const { now } = input;
+  const limit = limitOf(input);
   const graceMs = deadReason === 'expired' ? LAST_ATTEMPT_GRACE_MS : 0;
   if (now >= limit + graceMs) return { kind: 'dead', reason: deadReason };
   const dueAt = now + Math.min(FIRST_FAULT_WAIT_MS * 2 ** deferralCount, MAX_FAULT_WAIT_MS);
@@ -141,13 +145,13 @@ export function deferAfterFault(
  */
 export function defer(
   { waitMs, reason, beginsPause }: Omit<Deferred, 'kind'>,
-  decision: Pick<Decision, 'firstDueAt' | 'now' | 'schedule'>,
+  input: Pick<DecisionInput, 'firstDueAt' | 'now' | 'schedule'>,
 ): Settlement {
-  const limit = limitOf(decision);
+  const limit = limitOf(input);
   // The tenant's endpoints use up its handshakes, so its delivery also ends after the extension.
-  if (reason === 'throttled' && decision.now >= limit + LAST_ATTEMPT_GRACE_MS)
+  if (reason === 'throttled' && input.now >= limit + LAST_ATTEMPT_GRACE_MS)
     return { kind: 'dead', reason: 'expired' };
-  const dueAt = Math.ceil(decision.now + waitMs);
-  const latest = decision.now < limit ? limit : decision.now + MAX_FAULT_WAIT_MS;
+  const dueAt = Math.ceil(input.now + waitMs);
+  const latest = input.now < limit ? limit : input.now + MAX_FAULT_WAIT_MS;
   return { kind: 'deferred', reason, dueAt: Math.min(dueAt, latest), isLogged: beginsPause };
 }

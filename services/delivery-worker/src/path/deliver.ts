@@ -7,7 +7,7 @@ import { currentConfiguration, isCurrent } from '../configurations/current-confi
 import { attempt, resultLabel, toOutcome } from './attempt.js';
 import type { AttemptOptions, AttemptOutcome } from './attempt.js';
 import { decide, defer, deferAfterFault, isLast } from './decide.js';
-import type { DeadReason, Decision, RetrySchedule, Settlement } from './decide.js';
+import type { DeadReason, DecisionInput, RetrySchedule, Settlement } from './decide.js';
 import { settle } from './settle.js';
 import type { SettlePorts, Settled } from './settle.js';
 
@@ -34,11 +34,11 @@ const toPermitEnd = (outcome: AttemptOutcome): PermitEnd =>
     : { kind: 'failed', label: resultLabel(outcome) };
 
 /** The inputs of the delivery rules. `delaysMs`: the retry delays of the delivery policy; default: the worker's. */
-const decisionOf = (
+const decisionInputOf = (
   { firstDueAt, attempt }: DeliveryTask,
   { schedule }: DeliverPorts,
   delaysMs = schedule.delaysMs,
-): Decision => ({
+): DecisionInput => ({
   firstDueAt,
   attempt,
   now: Date.now(),
@@ -53,7 +53,7 @@ function afterFault(
   deadReason?: DeadReason,
 ): Decided {
   ports.onFault(task, fault);
-  return noAttempt(deferAfterFault(task.deferralCount, decisionOf(task, ports), deadReason));
+  return noAttempt(deferAfterFault(task.deferralCount, decisionInputOf(task, ports), deadReason));
 }
 
 /**
@@ -74,13 +74,13 @@ async function attemptOnce(
     const result = await attempt(task, configuration, () => isCurrent(configuration, cache), ports);
     if (result.kind === 'withdrawn') return undefined;
     if (result.kind === 'throttled')
-      return noAttempt(defer(admission.throttle(permit, task), decisionOf(task, ports)));
+      return noAttempt(defer(admission.throttle(permit, task), decisionInputOf(task, ports)));
     const outcome = toOutcome(result);
     end = toPermitEnd(outcome);
     return {
       outcome,
       at,
-      settlement: decide(outcome, decisionOf(task, ports, configuration.policy?.delaysMs)),
+      settlement: decide(outcome, decisionInputOf(task, ports, configuration.policy?.delaysMs)),
     };
   } catch (fault) {
     return afterFault(task, fault, ports);
@@ -99,9 +99,9 @@ async function decideOn(task: DeliveryTask, ports: DeliverPorts): Promise<Decide
     if (current.kind === 'cancelled') return noAttempt(current);
     if (current.kind === 'unknown') return afterFault(task, UNKNOWN_WEBHOOK, ports, 'configuration-unknown');
     const { configuration } = current;
-    const last = isLast(decisionOf(task, ports));
+    const last = isLast(decisionInputOf(task, ports));
     const verdict = await ports.admission.admit(task, configuration.target, last);
-    if (verdict.kind === 'deferred') return noAttempt(defer(verdict, decisionOf(task, ports)));
+    if (verdict.kind === 'deferred') return noAttempt(defer(verdict, decisionInputOf(task, ports)));
     const decided = await attemptOnce(verdict, configuration, task, ports);
     if (decided) return decided;
   }

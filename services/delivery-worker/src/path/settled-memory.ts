@@ -8,7 +8,7 @@ interface Run {
   readonly done: Promise<void>;
 }
 
-/** Recorded for an attempt that was made or ended, so that every later copy is dropped. */
+/** Recorded as the deferral count for every settlement but a deferral, so that all later copies are dropped. */
 const ENDED = Number.POSITIVE_INFINITY;
 
 /**
@@ -27,7 +27,8 @@ export class SettledMemory {
 
   /**
    * Runs `work` unless this attempt was settled recently. A concurrent copy shares the result of the first run. A
-   * copy that was deferred more often is the successor, published before the first run ended; it waits for that run.
+   * run that defers the task publishes the deferred task before it ends. That task has a higher deferral count, and
+   * waits here until the run has ended.
    */
   async once(task: DeliveryTask, work: () => Promise<Settlement['kind']>): Promise<void> {
     const key = keyOf(task);

@@ -81,7 +81,7 @@ export function runProjections(options: ProjectionsOptions, scope: ServiceScope)
     generation ??= current;
     if (current === generation) {
       await openMissing(options, { generation, running }, scope, signal);
-      // The topic was truncated or recreated, so records below the position may be unread.
+      // When a topic ends before the position, it was truncated or recreated: records below the position may be unread.
       for (const [topic, catchUp] of catchUps) {
         if (await catchUp.reaches(await catchUp.positions.offsets())) continue;
         await runQuery((models) => forgetGeneration(models.positions, { generation: current }));

@@ -49,9 +49,9 @@ export interface TestPorts {
 }
 
 /**
- * Sends a test event to one endpoint, the way of any other event. It is stored first, marked as a test, so that its
- * identifiers can be queried. Throws 404 for a ref that the tenant does not have, and 422 when the webhook is disabled.
- * Resolves when Kafka has acknowledged the task; the delivery log shows the result.
+ * Sends a test event to one endpoint; the delivery worker treats its task like any other. The event is stored first,
+ * marked as a test, so that its identifiers can be queried. Throws 404 for a ref that the tenant does not have, and 422
+ * when the webhook is disabled. Resolves when Kafka has acknowledged the task; the delivery log shows the result.
  */
 async function sendTest(
   tenantId: string,

@@ -79,13 +79,13 @@ async function openEach<N extends string, T extends { close(): Promise<void> }>(
 }
 
 /** Reserves a listener of the broker for each link. The listener advertises the port of the link's proxy. */
-async function kafkaDetours(links: Links) {
-  const detour = async (name: LinkName) => {
+async function reserveProxiedListeners(links: Links) {
+  const reserve = async (name: LinkName) => {
     const port = await freePort();
     links[name].forwardTo(port);
     return [name, { port, advertisedPort: links[name].port }] as const;
   };
-  return Object.fromEntries(await Promise.all(LINKS.filter((name) => name !== 'mongodb').map(detour)));
+  return Object.fromEntries(await Promise.all(LINKS.filter((name) => name !== 'mongodb').map(reserve)));
 }
 
 /** Starts everything that a run breaks: real processes, engines and receivers, and the network between them. */
@@ -94,8 +94,8 @@ async function open(dataDir: string, print: Print, closers: Closer[]) {
   const stack = await startStack({
     ...{ dataDir, fixedPorts: false, tenants: TENANTS, log: print },
     overrides: { 'delivery-worker': WORKER_SETTINGS },
-    detours: {
-      kafka: await kafkaDetours(links),
+    proxies: {
+      kafka: await reserveProxiedListeners(links),
       mongodb: (port) => {
         links.mongodb.forwardTo(port);
         return links.mongodb.port;

@@ -55,10 +55,10 @@ const toKafkajs = (broker: string): string =>
   broker.replace(/^\[(.+)\]/, (_, address: string) => address.replaceAll(':', COLON));
 
 /**
- * One set of connections to the cluster. Each reader has its own set, because a broker responds in order on a
- * connection.
+ * One set of connections to the cluster. Each reader and each sink has its own set, because a broker responds in
+ * order on a connection.
  */
-export class Link {
+export class Connections {
   readonly cluster: Cluster;
   readonly log: Logger;
   /** `log` in the form that kafkajs requires. */
