@@ -106,3 +106,30 @@ export const TOPIC_TABLE: readonly TopicSpec[] = [
   { name: TOPICS.attempts, partitions: 12, configs: retainFor(LIVE_RETENTION_MS, 4 * MIB) },
   { name: TOPICS.deadLetters, partitions: 3, configs: retainFor(30 * DAY, 4 * MIB) },
 ];
+
+/** Operations by Kafka's names in access rules. `Read` and `Write` include `Describe`. */
+type TopicOperation = 'Read' | 'Write' | 'DescribeConfigs';
+
+const allow = (topics: readonly string[], ...operations: TopicOperation[]) =>
+  Object.fromEntries(topics.map((topic) => [topic, operations]));
+
+const TIER_TOPICS = RETRY_TIERS.map(({ topic }) => topic);
+
+/**
+ * What each service does with topics. Besides, it reads consumer groups whose names begin with its `GROUP_PREFIX`, and
+ * creates missing topics unless `TOPICS_CREATE=false`.
+ */
+export const TOPIC_ACCESS = {
+  'config-api': allow([TOPICS.configurations], 'Read', 'Write', 'DescribeConfigs'),
+  ingest: allow([TOPICS.events], 'Write'),
+  'query-api': {
+    ...allow([TOPICS.events, TOPICS.attempts, TOPICS.deadLetters], 'Read', 'DescribeConfigs'),
+    ...allow([TOPICS.configurations], 'Read', 'DescribeConfigs'),
+    ...allow([TOPICS.deliveries], 'Write'),
+  },
+  'delivery-worker': {
+    ...allow([TOPICS.events, TOPICS.configurations, TOPICS.deliveries], 'Read', 'DescribeConfigs'),
+    ...allow([TOPICS.fanOuts, ...TIER_TOPICS], 'Read', 'Write', 'DescribeConfigs'),
+    ...allow([TOPICS.rejected, TOPICS.attempts, TOPICS.deadLetters], 'Write'),
+  },
+} as const satisfies Record<string, Readonly<Record<string, readonly TopicOperation[]>>>;

@@ -1,6 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { FAILURE_CAUSES, PROBLEMS, RETRY_TIERS, TOPIC_TABLE } from '@webhooks/contracts';
+import { FAILURE_CAUSES, PROBLEMS, RETRY_TIERS, TOPIC_ACCESS, TOPIC_TABLE } from '@webhooks/contracts';
 import { PREFERRED_PORTS } from '@webhooks/local';
 import { parse } from 'yaml';
 import { readDescriptors, type Descriptor } from './read-descriptors.js';
@@ -94,6 +94,19 @@ describe('the documents', () => {
         : [`${name}: ${expected}, not ${cell.trim()}`];
     });
     expect(wrong).toEqual([]);
+  });
+
+  it('have the rights of each service in commands, and no other', () => {
+    const commands = read('deploy/kafka.md').matchAll(/User:(\S+) (.*?) --topic (.*)$/gm);
+    const rights = [...commands].flatMap(([, service, operations = '', topics = '']) =>
+      topics
+        .split(' --topic ')
+        .map((topic) => `${service} ${operations.replaceAll('--operation ', '')} ${topic}`),
+    );
+    const table = Object.entries(TOPIC_ACCESS).flatMap(([service, topics]) =>
+      Object.entries(topics).map(([topic, operations]) => `${service} ${operations.join(' ')} ${topic}`),
+    );
+    expect(rights.sort()).toEqual(table.sort());
   });
 
   it('list every metric of a service, and no other', () => {

@@ -17,7 +17,7 @@ type Runtime = {
 };
 
 /** Reading these makes the readers look at every other setting, too. */
-const ALL = { KAFKA_TLS: 'true', KAFKA_SASL_MECHANISM: 'plain' };
+const ALL = { KAFKA_TLS: 'true', KAFKA_SASL_MECHANISM: 'oauthbearer' };
 
 const load = (...path: string[]): Promise<Record<string, unknown>> =>
   import(join(import.meta.dirname, '..', '..', '..', ...path)) as Promise<Record<string, unknown>>;

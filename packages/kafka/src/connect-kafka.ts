@@ -1,10 +1,13 @@
-import { errorFields, type ServiceScope, type SettingsReader } from '@webhooks/runtime';
+import { repeat, type ServiceScope, type SettingsReader } from '@webhooks/runtime';
+import { findAccessFaults, type KafkaAccess } from './access.js';
+import { explainFault, isUnreachable } from './explain-fault.js';
+import { MECHANISMS } from './kafkajs/credentials.js';
 import { createKafka, type Kafka } from './kafkajs/create-kafka.js';
-import { type Logger, BROKER, type KafkaOptions } from './kafkajs/connections.js';
+import { BROKER, type KafkaOptions } from './kafkajs/connections.js';
+import type { Logger } from './logger.js';
 import { ensureTopics, type TopicSpec } from './kafkajs/topics.js';
-import { asError } from './faults.js';
 import { hostname } from 'node:os';
-import { LASTING_FAULT_MS } from './limits.js';
+import { ACCESS_CHECK_MS, LASTING_FAULT_MS } from './limits.js';
 
 /** The settings of a connection to Kafka, and whether the service creates topics. */
 export interface KafkaSettings extends Omit<KafkaOptions, 'log'> {
@@ -14,27 +17,38 @@ export interface KafkaSettings extends Omit<KafkaOptions, 'log'> {
   readonly replicationFactor?: number | undefined;
 }
 
-const MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
-
 function readTls(settings: SettingsReader): KafkaOptions['tls'] {
-  if (!settings.flag('KAFKA_TLS', false)) return undefined;
-  const cert = settings.optionalFile('KAFKA_TLS_CERT_FILE');
-  const key = settings.optionalFile('KAFKA_TLS_KEY_FILE');
-  settings.refuseWhen(
-    (cert === undefined) !== (key === undefined),
-    'KAFKA_TLS_CERT_FILE and KAFKA_TLS_KEY_FILE go together',
-  );
-  return { ca: settings.optionalFile('KAFKA_TLS_CA_FILE'), cert, key };
+  const isUsed = settings.flag('KAFKA_TLS', false);
+  const ca = settings.renewableFile('KAFKA_TLS_CA_FILE');
+  const cert = settings.renewableFile('KAFKA_TLS_CERT_FILE');
+  const key = settings.renewableFile('KAFKA_TLS_KEY_FILE');
+  const isHalf = (cert === undefined) !== (key === undefined);
+  settings.refuseWhen(isHalf, 'KAFKA_TLS_CERT_FILE and KAFKA_TLS_KEY_FILE go together');
+  settings.refuseWhen(!isUsed && (ca ?? cert) !== undefined, 'KAFKA_TLS_…_FILE needs KAFKA_TLS=true');
+  return isUsed ? () => ({ ca: ca?.(), cert: cert?.(), key: key?.() }) : undefined;
 }
 
-function readSasl(settings: SettingsReader): KafkaOptions['sasl'] {
-  const name = settings.optionalText('KAFKA_SASL_MECHANISM');
+function readSasl(settings: SettingsReader, isEncrypted: boolean): KafkaOptions['sasl'] {
+  const name = settings.optionalText('KAFKA_SASL_MECHANISM')?.toLowerCase();
   const mechanism = MECHANISMS.find((known) => known === name);
   settings.refuseWhen(mechanism !== name, `KAFKA_SASL_MECHANISM must be one of ${MECHANISMS.join(', ')}`);
   if (mechanism === undefined) return undefined;
-  const [username, password] = [settings.text('KAFKA_SASL_USERNAME'), settings.text('KAFKA_SASL_PASSWORD')];
-  return { mechanism, username, password };
+  settings.refuseInProduction(
+    mechanism === 'plain' && !isEncrypted,
+    'KAFKA_SASL_MECHANISM=plain sends the password as it is: set KAFKA_TLS=true, or use scram-sha-512',
+  );
+  return {
+    mechanism,
+    username: settings.text('KAFKA_SASL_USERNAME'),
+    password: settings.renewableText('KAFKA_SASL_PASSWORD'),
+    ...(mechanism === 'oauthbearer' ? readTokenEndpoint(settings) : {}),
+  };
 }
+
+const readTokenEndpoint = (settings: SettingsReader) => ({
+  tokenEndpoint: settings.url('KAFKA_SASL_TOKEN_ENDPOINT'),
+  scope: settings.optionalText('KAFKA_SASL_SCOPE'),
+});
 
 /**
  * Reads the settings. The default client id stays the same when a process of the service restarts on this host, or
@@ -46,13 +60,14 @@ export function readKafkaSettings(settings: SettingsReader, service: string): Ka
     !brokers.every((broker) => BROKER.test(broker)),
     'KAFKA_BROKERS must be host:port or [address]:port, separated by commas',
   );
+  const tls = readTls(settings);
   return {
     brokers,
     clientId: settings.text('KAFKA_CLIENT_ID', `${service}@${hostname()}`),
     createTopics: settings.flag('TOPICS_CREATE', true),
     replicationFactor: settings.integer('TOPICS_REPLICATION_FACTOR', 0, { max: 7 }) || undefined,
-    tls: readTls(settings),
-    sasl: readSasl(settings),
+    tls,
+    sasl: readSasl(settings, tls !== undefined),
   };
 }
 
@@ -81,30 +96,68 @@ export function replicated(
   return specs.map((spec) => ({ ...spec, replicationFactor, configs: { ...durable, ...spec.configs } }));
 }
 
+/** What a service needs from Kafka before it can work. */
+export interface KafkaNeeds {
+  /** The topics of all services. */
+  readonly topics: readonly TopicSpec[];
+  readonly access: KafkaAccess;
+  /** Whether the service is ready while no broker responds; default false. */
+  readonly worksWithoutBrokers?: boolean;
+}
+
 /**
- * Creates missing topics, unless `TOPICS_CREATE=false`. Rejects after `deadlineMs` (default 60,000). Until it is
- * done, the readiness of `scope` names the latest fault. A fault that lasts is also logged once.
+ * Creates missing topics, unless `TOPICS_CREATE=false`. Then checks every 2 s that this identity may do what it needs.
+ * Resolves when a broker has responded to that. Until then the readiness of `scope` names each fault, and afterwards
+ * missing rights and topics. A fault is logged when it begins and when it ends.
  */
-export async function prepareTopics(
+export function prepareTopics(
   kafka: Kafka,
   settings: KafkaSettings,
-  specs: readonly TopicSpec[],
-  { scope, deadlineMs = 60_000 }: { readonly scope?: ServiceScope; readonly deadlineMs?: number },
-): Promise<void> {
-  if (!settings.createTopics) return;
-  let fault: Error | undefined = new Error('no response yet');
-  scope?.health.readiness('kafka topics', () => fault?.message);
-  const lasting = setTimeout(() => {
-    scope?.log.error('Kafka cannot be used; check its address, TLS and SASL settings', {
-      ...{ brokers: settings.brokers },
-      ...errorFields(fault),
-    });
-  }, LASTING_FAULT_MS);
-  const onFault = (error: unknown): void => void (fault = asError(error));
+  { topics, access, worksWithoutBrokers = false }: KafkaNeeds,
+  { health, log, onClose }: Pick<ServiceScope, 'health' | 'log' | 'onClose'>,
+): Promise<true> {
+  const prepared = Promise.withResolvers<true>();
+  let isPrepared = false;
+  let fault = worksWithoutBrokers ? undefined : 'no response yet';
+  health.readiness('kafka access', () => fault);
+  const onFault = (error: unknown): void => {
+    fault = worksWithoutBrokers && isUnreachable(error) ? undefined : explainFault(error, settings);
+  };
+  const prepare = async (): Promise<void> => {
+    if (settings.createTopics)
+      await ensureTopics(kafka, replicated(topics, settings), { deadlineMs: LASTING_FAULT_MS, onFault });
+  };
+  const work = async (): Promise<void> => {
+    try {
+      if (!isPrepared) await prepare();
+      const faults = await findAccessFaults(kafka, access);
+      fault = faults.length === 0 ? undefined : faults.join('; ');
+      isPrepared = true;
+      prepared.resolve(true);
+    } catch (error) {
+      if (!isPrepared) onFault(error);
+      throw new Error(explainFault(error, settings), { cause: error });
+    }
+    if (fault !== undefined) throw new Error(fault);
+  };
+  const checks = repeat({ name: 'checking Kafka', everyMs: ACCESS_CHECK_MS, log, work });
+  onClose('checks of Kafka', () => checks.stop());
+  return prepared.promise;
+}
+
+/** For the argument `check` of a service: connects and reads what this identity may do. */
+export async function checkKafka(
+  settings: KafkaSettings,
+  { access }: Pick<KafkaNeeds, 'access'>,
+): Promise<string> {
+  const kafka = createKafka(settings);
   try {
-    await ensureTopics(kafka, replicated(specs, settings), { deadlineMs, onFault });
-    fault = undefined;
+    const faults = await findAccessFaults(kafka, access);
+    if (faults.length > 0) throw new Error(faults.join('; '));
+    return `${settings.brokers.join(',')} serves ${Object.keys(access.topics).length} topics with all rights`;
+  } catch (error) {
+    throw new Error(explainFault(error, settings), { cause: error });
   } finally {
-    clearTimeout(lasting);
+    await kafka.close();
   }
 }

@@ -24,11 +24,6 @@ export class OtherRecordFormat extends Error {
 }
 
 const FATAL_TYPES = new Set([
-  'TOPIC_AUTHORIZATION_FAILED',
-  'GROUP_AUTHORIZATION_FAILED',
-  'CLUSTER_AUTHORIZATION_FAILED',
-  'SASL_AUTHENTICATION_FAILED',
-  'UNSUPPORTED_SASL_MECHANISM',
   'UNSUPPORTED_VERSION',
   'INVALID_GROUP_ID',
   'INCONSISTENT_GROUP_PROTOCOL',
@@ -37,8 +32,8 @@ const FATAL_TYPES = new Set([
   'OTHER_RECORD_FORMAT',
 ]);
 
-/** Whether a retry cannot help, because an operator must change something. */
-export function isFatal(error: unknown): boolean {
-  const fault = faultOf(error);
-  return FATAL_TYPES.has(fault.type ?? '') || fault.name === 'KafkaJSSASLAuthenticationError';
-}
+/**
+ * Whether a retry cannot help, because this process must be changed. Refused credentials and missing rights are
+ * retried: an operator changes them while the process runs.
+ */
+export const isFatal = (error: unknown): boolean => FATAL_TYPES.has(faultOf(error).type ?? '');

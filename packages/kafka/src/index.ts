@@ -1,6 +1,13 @@
-export { connectKafka, prepareTopics, readKafkaSettings, type KafkaSettings } from './connect-kafka.js';
+export {
+  checkKafka,
+  connectKafka,
+  prepareTopics,
+  readKafkaSettings,
+  type KafkaNeeds,
+  type KafkaSettings,
+} from './connect-kafka.js';
 export { createKafka, type Kafka } from './kafkajs/create-kafka.js';
-export type { Logger, LogLevel } from './kafkajs/connections.js';
+export type { Logger, LogLevel } from './logger.js';
 export {
   PENDING_RECORD_BYTES,
   RecordRefused,

@@ -159,3 +159,5 @@ export const OFFSETS_DEADLINE_MS = 5_000;
  * start are shorter.
  */
 export const LASTING_FAULT_MS = 4_000;
+/** Interval of the checks of rights and topics, milliseconds: a fault is named within 5 s. */
+export const ACCESS_CHECK_MS = 2_000;

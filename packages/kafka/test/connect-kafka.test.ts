@@ -1,4 +1,12 @@
-import { HealthBoard, Registry, type LogFields, SettingsReader } from '@webhooks/runtime';
+import {
+  Closers,
+  HealthBoard,
+  Registry,
+  type LogFields,
+  type ServiceScope,
+  SettingsReader,
+} from '@webhooks/runtime';
+import { eventually } from '@webhooks/testkit';
 import { prepareTopics, replicated } from '../src/connect-kafka.js';
 import { createKafka, fetchEndOffsets, readKafkaSettings } from '../src/index.js';
 
@@ -27,21 +35,26 @@ it('readiness names an address where nobody listens at once, and one log line do
   const lines: [string, LogFields | undefined][] = [];
   const log = (message: string, fields?: LogFields): void => void lines.push([message, fields]);
   const health = new HealthBoard();
-  const scope = {
+  const closers = new Closers();
+  const scope: ServiceScope = {
     ...{ health, registry: new Registry(), log: { debug: log, info: log, warn: log, error: log } },
-    ...{ onClose: () => undefined, addPage: () => undefined, fail: () => undefined },
+    ...{
+      onClose: (name, close) => closers.add(name, close),
+      addPage: () => undefined,
+      fail: () => undefined,
+    },
   };
   const settings = { brokers: ['127.0.0.1:1'], clientId: 'test', createTopics: true };
   const kafka = createKafka(settings);
-  const preparing = prepareTopics(kafka, settings, [SPEC], { scope, deadlineMs: 5_000 });
-  await expect(preparing).rejects.toThrow('ECONNREFUSED');
-  expect(health.isReady().faults['kafka topics']).toContain('ECONNREFUSED 127.0.0.1:1');
-  expect(lines).toEqual([
-    [
-      'Kafka cannot be used; check its address, TLS and SASL settings',
-      expect.objectContaining({ brokers: ['127.0.0.1:1'] }),
-    ],
-  ]);
+  const access = { topics: { t: ['Read'] }, groups: [] } as const;
+  prepareTopics(kafka, settings, { topics: [SPEC], access }, scope).catch(scope.fail);
+  await eventually(() => lines.length > 0);
+  expect(health.isReady().faults['kafka access']).toMatch(
+    /nothing responds at KAFKA_BROKERS=127.0.0.1:1 .*ECONNREFUSED/,
+  );
+  const error = expect.stringContaining('nothing responds at KAFKA_BROKERS=127.0.0.1:1') as string;
+  expect(lines).toEqual([['checking Kafka failed; retrying', expect.objectContaining({ error })]]);
+  await closers.closeAll(scope.log, 10_000);
   await kafka.close();
 }, 20_000);
 

@@ -26,3 +26,5 @@ export { PREFERRED_PORTS, choosePort } from './stack/ports.js';
 export type { StackDescription } from './stack/stack-file.js';
 export { startStack } from './stack/start-stack.js';
 export type { Stack, StackOptions } from './stack/start-stack.js';
+export { startSecuredKafka } from './kafka/secured-kafka.js';
+export type { SecuredKafka, SecuredKafkaOptions } from './kafka/secured-kafka.js';

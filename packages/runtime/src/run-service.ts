@@ -3,6 +3,7 @@ import { addCounter, startAdminServer, type AdminPage } from './admin-server.js'
 import { Closers, type Close } from './closing.js';
 import { HealthBoard } from './health.js';
 import { createLogger, errorFields, type Logger } from './logger.js';
+import { runChecks, type Check } from './run-checks.js';
 import { SettingsError, readSettings, type SettingsReader } from './settings.js';
 
 /** What `compose` of a service is called with, to connect its parts. */
@@ -23,6 +24,8 @@ export interface ServiceDefinition<C> {
   /** Reads the service's own settings; faults are reported together with those of the process. */
   readonly readConfig: (settings: SettingsReader) => C;
   readonly compose: (config: C, scope: ServiceScope) => Promise<void>;
+  /** What the argument `check` looks at. */
+  readonly checks: (config: C) => readonly Check[];
 }
 
 /** The settings that every service has. */
@@ -48,8 +51,9 @@ function createShutdown(log: Logger, closers: Closers, timeoutMs: number) {
     log.info('stopping', { reason });
     closers.closeAll(log, timeoutMs, { orderly: exitCode === 0 }).then(
       (clean) => {
-        log.info('stopped', { clean });
-        process.exit(clean ? exitCode : 1);
+        const code = clean ? exitCode : 1;
+        log.info('stopped', { clean: code === 0 });
+        process.exit(code);
       },
       () => process.exit(1),
     );
@@ -110,6 +114,10 @@ async function start<C>(definition: ServiceDefinition<C>): Promise<void> {
     readProcessSettings(reader),
     definition.readConfig(reader),
   ]);
+  const [argument] = process.argv.slice(2);
+  if (argument === 'check')
+    process.exit(await runChecks(definition.checks(config), (line) => process.stdout.write(line)));
+  if (argument !== undefined) throw new SettingsError([`the argument must be 'check' or absent`]);
   const log = createLogger(definition.name, settings.logLevel);
   const closers = new Closers();
   const shutdown = createShutdown(log, closers, settings.shutdownTimeoutMs);
@@ -131,7 +139,8 @@ async function start<C>(definition: ServiceDefinition<C>): Promise<void> {
 }
 
 /**
- * Starts a service, which runs until a signal ends it. An invalid environment is reported on standard error, with
+ * Starts a service, which runs until a signal ends it. With the argument `check` it prints what it can reach with
+ * these settings instead, and ends. An invalid environment is reported on standard error, with
  * exit code 2.
  */
 export async function runService<C>(definition: ServiceDefinition<C>): Promise<void> {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 
 /** All faults of a service's environment, reported at once. */
 export class SettingsError extends Error {
@@ -63,6 +63,22 @@ export class SettingsReader {
     return file === undefined || file === '' ? undefined : this.readFile(name, file);
   }
 
+  /**
+   * Requires text that may be renewed. The returned function reads the file of `NAME_FILE` at each call. While that
+   * file is missing or empty, because it is being replaced, the last text stays.
+   */
+  renewableText(name: string): () => string {
+    const first = this.text(name);
+    const isFile = (this.env[name] ?? '') === '';
+    return renewable(isFile ? this.env[`${name}_FILE`] : undefined, first);
+  }
+
+  /** As `renewableText`, for the file that a variable names; undefined when the variable is unset. */
+  renewableFile(name: string): (() => string) | undefined {
+    const first = this.optionalFile(name);
+    return first === undefined ? undefined : renewable(this.env[name], first);
+  }
+
   list(name: string, fallback?: readonly string[]): readonly string[] {
     const value = this.lookUp(name, { type: 'list', fallback, isRequired: fallback === undefined });
     if (value === undefined && fallback) return fallback;
@@ -100,8 +116,8 @@ export class SettingsReader {
   /** Returns a flag that only development may set: with `NODE_ENV=production` true is a fault. Default false. */
   developmentFlag(name: string): boolean {
     const value = this.flag(name, false);
-    this.refuseWhen(
-      value && this.env['NODE_ENV'] === 'production',
+    this.refuseInProduction(
+      value,
       `${name}=true is for development and must not be set with NODE_ENV=production`,
     );
     return value;
@@ -126,6 +142,10 @@ export class SettingsReader {
       this.faults.push(`${name}: ${error instanceof Error ? error.message : 'is not valid'}`);
       return undefined;
     }
+  }
+
+  refuseInProduction(condition: boolean, fault: string): void {
+    this.refuseWhen(condition && this.env['NODE_ENV'] === 'production', fault);
   }
 
   /** Adds a fault in a combination of settings. */
@@ -155,6 +175,14 @@ export class SettingsReader {
       return undefined;
     }
   }
+}
+
+function renewable(file: string | undefined, first: string): () => string {
+  let last = first;
+  return () => {
+    if (file !== undefined && existsSync(file)) last = readFileSync(file, 'utf8').trimEnd() || last;
+    return last;
+  };
 }
 
 /** Reads a service's settings with `read`; throws one `SettingsError` that names every fault. */

@@ -83,6 +83,23 @@ describe('a service', () => {
     );
   });
 
+  it('reports a fault as no clean end', async () => {
+    const sample = startSample({ SAMPLE_FAULT: 'rejection' });
+    expect(await sample.line('stopped')).toMatchObject({ clean: false });
+    expect(await sample.ended).toBe(1);
+  });
+
+  it.each([
+    ['none', 0, 'ok     size: is right\nok     fault: none\n'],
+    ['some', 1, 'ok     size: is right\nfault  fault: set SAMPLE_FAULT=none\n'],
+  ])('with the argument check and the fault %s ends with %d', async (fault, code, expected) => {
+    const child = fork(FIXTURE, ['check'], { env: { ...process.env, SAMPLE_FAULT: fault }, silent: true });
+    let output = '';
+    child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    expect(await once(child, 'exit')).toEqual([code, null]);
+    expect(output).toBe(expected);
+  });
+
   it('ends when a part does not close within the deadline', async () => {
     const sample = startSample({ SAMPLE_FAULT: 'hang', SHUTDOWN_TIMEOUT_MS: '1000' });
     await sample.line('started');

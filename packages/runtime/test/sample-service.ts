@@ -20,4 +20,12 @@ await runService({
       setImmediate(() => Promise.reject(new Error('nobody owns this')) as never);
     await Promise.resolve();
   },
+  checks: ({ fault }) => [
+    { name: 'size', run: () => Promise.resolve('is right') },
+    {
+      name: 'fault',
+      run: () =>
+        fault === 'none' ? Promise.resolve('none') : Promise.reject(new Error('set SAMPLE_FAULT=none')),
+    },
+  ],
 });

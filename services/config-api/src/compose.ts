@@ -1,10 +1,10 @@
-import { RECORD_FORMAT, TOPIC_TABLE } from '@webhooks/contracts';
+import { RECORD_FORMAT, TOPIC_ACCESS, TOPIC_TABLE } from '@webhooks/contracts';
 import { databaseUnavailable, serveApi } from '@webhooks/http-api';
-import { connectKafka, openSink, prepareTopics } from '@webhooks/kafka';
-import type { Kafka } from '@webhooks/kafka';
+import { checkKafka, connectKafka, openSink, prepareTopics } from '@webhooks/kafka';
+import type { Kafka, KafkaNeeds } from '@webhooks/kafka';
 import { REQUEST_MS } from '@webhooks/mongodb';
 import { addCounter, repeat } from '@webhooks/runtime';
-import type { ServiceScope } from '@webhooks/runtime';
+import type { Check, ServiceScope } from '@webhooks/runtime';
 import type { ConfigApiConfig } from './config.js';
 import { createDeliveryPolicies } from './policies/delivery-policies.js';
 import { createPolicyReader } from './policies/policy-input.js';
@@ -23,8 +23,6 @@ import { createOperations } from './webhooks/operations.js';
 import { openProver } from './webhooks/prove-endpoint.js';
 import { readWebhookInput } from './webhooks/webhook-input.js';
 
-/** Deadline of one try to create the topics. The next try continues. Closing waits for the current one. */
-const TOPICS_MS = 5_000;
 /**
  * Pause between two sweeps. Also the deadline of writing marks: marks that take longer are written in the next batch.
  */
@@ -35,21 +33,17 @@ const SWEEP_MS = 10_000;
 const COMPARE_MS = 120_000;
 const now = (): Date => new Date();
 
-/** Creates the topics in the background: Kafka may be unreachable at the start. */
-function createTopicsInBackground(kafka: Kafka, config: ConfigApiConfig, scope: ServiceScope): void {
-  let done = false;
-  const creating = repeat({
-    name: 'creating the topics',
-    everyMs: 1_000,
-    log: scope.log,
-    work: async () => {
-      if (done) return;
-      await prepareTopics(kafka, config.kafka, TOPIC_TABLE, { deadlineMs: TOPICS_MS });
-      done = true;
-    },
-  });
-  scope.onClose('topic creation', () => creating.stop());
-}
+const KAFKA_NEEDS: KafkaNeeds = {
+  topics: TOPIC_TABLE,
+  access: { topics: TOPIC_ACCESS['config-api'], groups: [] },
+  // Webhooks are registered meanwhile, and published later.
+  worksWithoutBrokers: true,
+};
+
+/** What `check` looks at. */
+export const configApiChecks = (config: ConfigApiConfig): readonly Check[] => [
+  { name: 'kafka', run: () => checkKafka(config.kafka, KAFKA_NEEDS) },
+];
 
 async function openPublisher(kafka: Kafka, database: Database, scope: ServiceScope): Promise<Publisher> {
   const { log } = scope;
@@ -82,7 +76,7 @@ function startSweep(database: Database, { publish }: Publisher, scope: ServiceSc
 export async function composeConfigApi(config: ConfigApiConfig, scope: ServiceScope): Promise<void> {
   const kafka = connectKafka(config.kafka, scope, RECORD_FORMAT);
   scope.log.info('keys of secrets', { keys: config.keyring.keys.map(({ id }) => id) });
-  createTopicsInBackground(kafka, config, scope);
+  prepareTopics(kafka, config.kafka, KAFKA_NEEDS, scope).catch(scope.fail);
   const database = await openDatabase(config.mongodb, scope);
   const publisher = await openPublisher(kafka, database, scope);
   startSweep(database, publisher, scope);

@@ -1,5 +1,10 @@
 import { runService } from '@webhooks/runtime';
-import { composeConfigApi } from './compose.js';
+import { composeConfigApi, configApiChecks } from './compose.js';
 import { readConfigApiConfig } from './config.js';
 
-await runService({ name: 'config-api', readConfig: readConfigApiConfig, compose: composeConfigApi });
+await runService({
+  name: 'config-api',
+  readConfig: readConfigApiConfig,
+  compose: composeConfigApi,
+  checks: configApiChecks,
+});

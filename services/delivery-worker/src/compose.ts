@@ -1,5 +1,14 @@
-import { RECORD_FORMAT, DUE_AT, dueAtOf, RETRY_TIERS, TOPIC_TABLE, TOPICS } from '@webhooks/contracts';
 import {
+  RECORD_FORMAT,
+  DUE_AT,
+  dueAtOf,
+  RETRY_TIERS,
+  TOPIC_ACCESS,
+  TOPIC_TABLE,
+  TOPICS,
+} from '@webhooks/contracts';
+import {
+  checkKafka,
   connectKafka,
   headerOf,
   openDelayedSource,
@@ -7,9 +16,9 @@ import {
   prepareTopics,
   watchRetention,
 } from '@webhooks/kafka';
-import type { Kafka, KafkaRecord, Source, SourceOptions } from '@webhooks/kafka';
+import type { Kafka, KafkaNeeds, KafkaRecord, Source, SourceOptions } from '@webhooks/kafka';
 import { watchSource } from '@webhooks/runtime';
-import type { ServiceScope } from '@webhooks/runtime';
+import type { Check, ServiceScope } from '@webhooks/runtime';
 import { composeDeliver } from './compose-deliver.js';
 import type { Delivering, DeliveryParts } from './compose-deliver.js';
 import type { WorkerConfig } from './config.js';
@@ -156,9 +165,19 @@ async function openTaskSources(parts: SourceParts): Promise<void> {
   ]);
 }
 
+function needsOf({ groupPrefix }: WorkerConfig): KafkaNeeds {
+  const groups = ['retries', ...Object.keys(LIVE_TOPICS)].map((name) => `${groupPrefix}.${name}`);
+  return { topics: TOPIC_TABLE, access: { topics: TOPIC_ACCESS['delivery-worker'], groups } };
+}
+
+/** What `check` looks at. */
+export const workerChecks = (config: WorkerConfig): readonly Check[] => [
+  { name: 'kafka', run: () => checkKafka(config.kafka, needsOf(config)) },
+];
+
 export async function composeDeliveryWorker(config: WorkerConfig, scope: ServiceScope): Promise<void> {
   const kafka = connectKafka(config.kafka, scope, RECORD_FORMAT);
-  await prepareTopics(kafka, config.kafka, TOPIC_TABLE, { scope });
+  await prepareTopics(kafka, config.kafka, needsOf(config), scope);
   const sources: SourceParts['sources'] = new Map();
   const publish = await openPublisher(kafka, scope, () => sources.get('retries')?.missingTopics() ?? []);
   const cache = await openConfigurationCache(kafka, config.keyring, scope);

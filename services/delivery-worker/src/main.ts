@@ -1,5 +1,10 @@
 import { runService } from '@webhooks/runtime';
-import { composeDeliveryWorker } from './compose.js';
+import { composeDeliveryWorker, workerChecks } from './compose.js';
 import { readWorkerConfig } from './config.js';
 
-await runService({ name: 'delivery-worker', readConfig: readWorkerConfig, compose: composeDeliveryWorker });
+await runService({
+  name: 'delivery-worker',
+  readConfig: readWorkerConfig,
+  compose: composeDeliveryWorker,
+  checks: workerChecks,
+});

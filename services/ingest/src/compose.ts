@@ -1,31 +1,21 @@
-import { MAX_EVENT_BYTES, RECORD_FORMAT, TOPIC_TABLE, TOPICS } from '@webhooks/contracts';
+import { MAX_EVENT_BYTES, RECORD_FORMAT, TOPIC_ACCESS, TOPIC_TABLE } from '@webhooks/contracts';
 import { createTenantLimiter, serveApi, SharedBudget } from '@webhooks/http-api';
-import { connectKafka, fetchEndOffsets, openSink, prepareTopics } from '@webhooks/kafka';
-import type { Kafka } from '@webhooks/kafka';
-import { repeat } from '@webhooks/runtime';
-import type { ServiceScope } from '@webhooks/runtime';
+import { checkKafka, connectKafka, openSink, prepareTopics } from '@webhooks/kafka';
+import type { Check, ServiceScope } from '@webhooks/runtime';
 import { ANY_TENANT, createPublishEvent } from './accept-event.js';
 import type { IngestConfig } from './config.js';
 import { notDurable, postEvents, tooManyPending } from './post-events.js';
 
-/**
- * Reports not ready until the topic was found once. With `TOPICS_CREATE=false` it is created elsewhere, maybe later.
- */
-function waitForTopic(kafka: Kafka, everyMs: number, { health, log, onClose }: ServiceScope): void {
-  let fault: string | undefined = `${TOPICS.events} was not found yet`;
-  health.readiness('topic', () => fault);
-  const work = async (): Promise<void> => {
-    if (fault !== undefined) await fetchEndOffsets(kafka, TOPICS.events);
-    fault = undefined;
-  };
-  const checks = repeat({ name: 'checking for the topic', everyMs, log, work });
-  onClose('topic check', () => checks.stop());
-}
+const KAFKA_NEEDS = { topics: TOPIC_TABLE, access: { topics: TOPIC_ACCESS.ingest, groups: [] } };
+
+/** What `check` looks at. */
+export const ingestChecks = (config: IngestConfig): readonly Check[] => [
+  { name: 'kafka', run: () => checkKafka(config.kafka, KAFKA_NEEDS) },
+];
 
 export async function composeIngest(config: IngestConfig, scope: ServiceScope): Promise<void> {
   const kafka = connectKafka(config.kafka, scope, RECORD_FORMAT);
-  await prepareTopics(kafka, config.kafka, TOPIC_TABLE, { scope });
-  waitForTopic(kafka, config.publishTimeoutMs, scope);
+  await prepareTopics(kafka, config.kafka, KAFKA_NEEDS, scope);
   const sink = await openSink({ kafka, maxPendingBytes: config.maxPendingBytes });
   scope.onClose('event sink', () => sink.close());
   scope.health.readiness('kafka', () => sink.health().lastError);

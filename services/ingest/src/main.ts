@@ -1,5 +1,10 @@
 import { runService } from '@webhooks/runtime';
-import { composeIngest } from './compose.js';
+import { composeIngest, ingestChecks } from './compose.js';
 import { readIngestConfig } from './config.js';
 
-await runService({ name: 'ingest', readConfig: readIngestConfig, compose: composeIngest });
+await runService({
+  name: 'ingest',
+  readConfig: readIngestConfig,
+  compose: composeIngest,
+  checks: ingestChecks,
+});

@@ -7,7 +7,9 @@ import { startIngest } from './start-ingest.js';
 it('ingest is not ready before the topic exists that somebody else creates', async () => {
   const { kafkaBrokers } = await emptyTestEngines();
   const ingest = await startIngest({ TOPICS_CREATE: 'false' });
-  await eventually(() => ingest.faults()['topic']?.includes(TOPICS.events) === true, { timeoutMs: 20_000 });
+  await eventually(() => ingest.faults()['kafka access'] === `missing topics: ${TOPICS.events}`, {
+    timeoutMs: 20_000,
+  });
   const kafka = createKafka({ brokers: kafkaBrokers, clientId: 'test' });
   const topics = TOPIC_TABLE.filter(({ name }) => name === TOPICS.events);
   await ensureTopics(

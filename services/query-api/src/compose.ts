@@ -1,10 +1,10 @@
-import { RECORD_FORMAT, TOPIC_TABLE, TOPICS } from '@webhooks/contracts';
+import { RECORD_FORMAT, TOPIC_ACCESS, TOPIC_TABLE, TOPICS } from '@webhooks/contracts';
 import { createConcurrencyLimiter, serveApi } from '@webhooks/http-api';
 import type { Operation } from '@webhooks/http-api';
-import { connectKafka, openSink, prepareTopics } from '@webhooks/kafka';
-import type { Kafka } from '@webhooks/kafka';
+import { checkKafka, connectKafka, openSink, prepareTopics } from '@webhooks/kafka';
+import type { Kafka, KafkaNeeds } from '@webhooks/kafka';
 import { addCounter } from '@webhooks/runtime';
-import type { ServiceScope } from '@webhooks/runtime';
+import type { Check, ServiceScope } from '@webhooks/runtime';
 import type { QueryApiConfig } from './config.js';
 import { openConfigurations } from './configurations.js';
 import type { Configurations } from './configurations.js';
@@ -107,9 +107,20 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
   ];
 }
 
+/** The names of its groups end with a generation, so access rules have to allow all that begin with the prefix. */
+const needsOf = ({ groupPrefix }: QueryApiConfig): KafkaNeeds => ({
+  topics: TOPIC_TABLE,
+  access: { topics: TOPIC_ACCESS['query-api'], groups: [`${groupPrefix}.any`] },
+});
+
+/** What `check` looks at. */
+export const queryApiChecks = (config: QueryApiConfig): readonly Check[] => [
+  { name: 'kafka', run: () => checkKafka(config.kafka, needsOf(config)) },
+];
+
 export async function composeQueryApi(config: QueryApiConfig, scope: ServiceScope): Promise<void> {
   const kafka = connectKafka(config.kafka, scope, RECORD_FORMAT);
-  await prepareTopics(kafka, config.kafka, TOPIC_TABLE, { scope });
+  await prepareTopics(kafka, config.kafka, needsOf(config), scope);
   const database = await openDatabase(config.mongodb, config.retention, scope);
   const configurations = openConfigurations(kafka, scope);
   const publish = await openPublisher(kafka, scope);

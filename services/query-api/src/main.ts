@@ -1,5 +1,10 @@
 import { runService } from '@webhooks/runtime';
-import { composeQueryApi } from './compose.js';
+import { composeQueryApi, queryApiChecks } from './compose.js';
 import { readQueryApiConfig } from './config.js';
 
-await runService({ name: 'query-api', readConfig: readQueryApiConfig, compose: composeQueryApi });
+await runService({
+  name: 'query-api',
+  readConfig: readQueryApiConfig,
+  compose: composeQueryApi,
+  checks: queryApiChecks,
+});

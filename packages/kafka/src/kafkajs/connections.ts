@@ -1,23 +1,18 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import { connect as connectTls, type SecureContextOptions } from 'node:tls';
-import kafkajs, { type SASLOptions } from 'kafkajs';
+import { connect as connectTls, type SecureContext } from 'node:tls';
+import kafkajs from 'kafkajs';
 import Cluster, { type Broker, type SocketOptions } from 'kafkajs/src/cluster/index.js';
 import loggers, { type KafkajsLogger } from 'kafkajs/src/loggers/index.js';
 import { READ_COMMITTED } from '../wire/protocol.js';
+import { noLog, type Logger } from '../logger.js';
+import type { Identity, IdentityOptions } from './credentials.js';
 export { createErrorFromCode, failure } from 'kafkajs/src/protocol/error.js';
 export { default as assignerProtocol } from 'kafkajs/src/consumer/assignerProtocol.js';
 export type { Assigner, GroupMember } from 'kafkajs/src/consumer/consumerGroup.js';
 import { CONNECT_TIMEOUT_MS, KEEP_ALIVE_MS, REQUEST_TIMEOUT_MS } from '../limits.js';
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
-
-/** Writes one line to the log. */
-export type Logger = (level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>) => void;
-
-export const noLog: Logger = () => undefined;
-
 /** How to connect to a cluster, and how this process appears there. */
-export interface KafkaOptions {
+export interface KafkaOptions extends IdentityOptions {
   /** `host:port`, at least one. */
   readonly brokers: readonly string[];
   /** Must be unique among live processes. Opening a source removes the group's other member of the same client id. */
@@ -28,9 +23,6 @@ export interface KafkaOptions {
    */
   readonly format?: string;
   readonly log?: Logger;
-  /** PEM texts. Without `ca`, the authorities that Node bundles are trusted. */
-  readonly tls?: Pick<SecureContextOptions, 'ca' | 'cert' | 'key'> | undefined;
-  readonly sasl?: SASLOptions | undefined;
 }
 
 /**
@@ -69,15 +61,21 @@ export class Connections {
    */
   readonly metadataMaxAgeMs: number;
   readonly #sockets = new Set<Socket>();
+  readonly #secureContext: (() => SecureContext) | undefined;
   #closed = false;
 
   /** Does not connect yet. */
-  constructor({ brokers, clientId, tls: ssl, sasl, log = noLog }: KafkaOptions, metadataMaxAgeMs: number) {
+  constructor(
+    { brokers, clientId, log = noLog }: KafkaOptions,
+    identity: Identity,
+    metadataMaxAgeMs: number,
+  ) {
     this.log = log;
+    this.#secureContext = identity.secureContext;
     this.metadataMaxAgeMs = metadataMaxAgeMs;
     this.logger = kafkajsLogger(log);
     this.cluster = new Cluster({
-      ...{ brokers: brokers.map(toKafkajs), clientId, ssl, sasl },
+      ...{ brokers: brokers.map(toKafkajs), clientId, sasl: identity.sasl },
       logger: this.logger,
       socketFactory: (socketOptions) => this.#openSocket(socketOptions),
       connectionTimeout: CONNECT_TIMEOUT_MS,
@@ -90,11 +88,12 @@ export class Connections {
     });
   }
 
-  #openSocket({ port, ssl, onConnect, ...given }: SocketOptions): Socket {
+  #openSocket({ port, onConnect, ...given }: SocketOptions): Socket {
     const host = given.host.replaceAll(COLON, ':');
     const servername = isIP(host) === 0 ? { servername: host } : {};
-    const socket = ssl
-      ? connectTls({ host, port, ...servername, ...ssl }, onConnect)
+    const secureContext = this.#secureContext?.();
+    const socket = secureContext
+      ? connectTls({ host, port, ...servername, secureContext }, onConnect)
       : connectTcp({ host, port }, onConnect);
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     socket.setNoDelay(true);

@@ -1,6 +1,8 @@
 import type { Admin } from 'kafkajs';
 import createAdmin from 'kafkajs/src/admin/index.js';
-import { type Logger, Connections, type KafkaOptions } from './connections.js';
+import { toIdentity } from './credentials.js';
+import { Connections, type KafkaOptions } from './connections.js';
+import type { Logger } from '../logger.js';
 import { patchKafkajs } from './patch-kafkajs.js';
 import { TABLE_METADATA_MS } from '../limits.js';
 
@@ -21,7 +23,8 @@ export class Kafka {
     this.brokers = options.brokers;
     this.clientId = options.clientId;
     this.format = options.format ?? '';
-    this.openConnections = (metadataMaxAgeMs) => new Connections(options, metadataMaxAgeMs);
+    const identity = toIdentity(options, options.log);
+    this.openConnections = (metadataMaxAgeMs) => new Connections(options, identity, metadataMaxAgeMs);
     this.adminConnections = this.openConnections(TABLE_METADATA_MS);
     this.log = this.adminConnections.log;
   }

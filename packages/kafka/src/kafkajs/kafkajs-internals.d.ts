@@ -18,6 +18,21 @@ declare module 'kafkajs/src/loggers/index.js' {
   export default loggers;
 }
 
+declare module 'kafkajs/src/broker/saslAuthenticator/plain.js' {
+  import type { AuthenticationProviderArgs, Authenticator } from 'kafkajs';
+  /** `sasl`: what is sent at an authentication. */
+  export default function provider(sasl: {
+    username: string;
+    password: string;
+  }): (args: AuthenticationProviderArgs) => Authenticator;
+}
+declare module 'kafkajs/src/broker/saslAuthenticator/scram256.js' {
+  export { default } from 'kafkajs/src/broker/saslAuthenticator/plain.js';
+}
+declare module 'kafkajs/src/broker/saslAuthenticator/scram512.js' {
+  export { default } from 'kafkajs/src/broker/saslAuthenticator/plain.js';
+}
+
 declare module 'kafkajs/src/network/requestQueue/index.js' {
   export interface QueuedRequest {
     sentAt: number;
@@ -108,6 +123,11 @@ declare module 'kafkajs/src/cluster/index.js' {
     };
     isConnected(): boolean;
     disconnect(): Promise<void>;
+    findGroupCoordinator(request: {
+      groupId: string;
+      /** 0: of a group. */
+      coordinatorType: 0;
+    }): Promise<{ coordinator: { nodeId: number } }>;
     describeGroups(request: {
       groupIds: string[];
     }): Promise<{ groups: { members: { memberId: string; clientId: string }[] }[] }>;
@@ -140,7 +160,6 @@ declare module 'kafkajs/src/cluster/index.js' {
   export interface SocketOptions {
     host: string;
     port: number;
-    ssl?: object;
     onConnect: () => void;
   }
 
@@ -152,7 +171,6 @@ declare module 'kafkajs/src/cluster/index.js' {
       logger: KafkajsLogger;
       socketFactory: (options: SocketOptions) => Socket;
       brokers: readonly string[];
-      ssl?: object | undefined;
       sasl?: object | undefined;
       clientId: string;
       connectionTimeout: number;

@@ -1,7 +1,6 @@
 import kafkajs from 'kafkajs';
 import type { Kafka } from './create-kafka.js';
 import { untilDeadline, within } from '../retry.js';
-import { faultOf } from '../faults.js';
 import { type Connections, dropConnections } from './connections.js';
 import type { TopicPartition } from '../record.js';
 import { OFFSETS_DEADLINE_MS, TOPICS_DEADLINE_MS } from '../limits.js';
@@ -130,21 +129,12 @@ export async function settingsOf(kafka: Kafka, name: string, configNames: string
   return new Map(entries.map(({ configName, configValue }) => [configName, configValue]));
 }
 
-/**
- * Throws a fatal fault when the topic is not compacted, because Kafka would delete old records. Without the right to
- * read the setting, only a warning is logged.
- */
+/** Throws a fatal fault when the topic is not compacted, because Kafka would delete old records. */
 export async function requireCompacted(kafka: Kafka, topic: string): Promise<true> {
-  try {
-    const policy = (await settingsOf(kafka, topic, ['cleanup.policy'])).get('cleanup.policy');
-    if (policy === 'compact') return true;
-    const message = `${topic} has cleanup.policy=${policy}, so Kafka deletes old records; it must be compact`;
-    throw Object.assign(new Error(message), { type: 'INVALID_CONFIG' });
-  } catch (error) {
-    if (faultOf(error).type !== 'TOPIC_AUTHORIZATION_FAILED') throw error;
-    kafka.log('warn', 'kafka: no right to read whether a topic is compacted', { topic });
-    return true;
-  }
+  const policy = (await settingsOf(kafka, topic, ['cleanup.policy'])).get('cleanup.policy');
+  if (policy === 'compact') return true;
+  const message = `${topic} has cleanup.policy=${policy}, so Kafka deletes old records; it must be compact`;
+  throw Object.assign(new Error(message), { type: 'INVALID_CONFIG' });
 }
 
 /**

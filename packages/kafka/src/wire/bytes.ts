@@ -32,8 +32,9 @@ export class ByteReader {
     return this.int32() * TWO_32 + (this.int32() >>> 0);
   }
 
+  /** Reads a text; empty for null. */
   string(): string {
-    const length = this.int16();
+    const length = Math.max(this.int16(), 0);
     this.at += length;
     return this.data.toString('utf8', this.at - length, this.at);
   }

@@ -159,3 +159,69 @@ export type ProduceResponse = ReturnType<typeof decodeAcks>;
  */
 export const produceRequest = (batches: readonly ProducedBatch[]) =>
   apiRequest(PRODUCE, () => encodeProduce(batches), decodeAcks);
+
+// Metadata version 8 (Kafka 2.3 and newer, 4.x included): the newest without flexible headers.
+const METADATA = { apiKey: 3, apiVersion: 8, apiName: 'Metadata' };
+
+/** What the broker reports about one topic. */
+interface TopicAccess {
+  readonly topic: string;
+  readonly errorCode: number;
+  /** A bit for each operation that this identity may do (KIP-430). */
+  readonly operations: number;
+}
+
+function decodeTopicAccess(payload: Buffer): TopicAccess[] {
+  const reader = new ByteReader(payload);
+  const skipNodes = () => reader.array(() => reader.int32());
+  reader.int32(); // throttle time
+  reader.array(() => [reader.int32(), reader.string(), reader.int32(), reader.string()]); // brokers
+  reader.string(); // cluster id
+  reader.int32(); // controller
+  return reader.array(() => {
+    const errorCode = reader.int16();
+    const topic = reader.string();
+    reader.int8(); // is internal
+    reader.array(() => {
+      reader.at += 2 + 4 + 4 + 4; // error, partition, leader, epoch
+      return [skipNodes(), skipNodes(), skipNodes()]; // replicas, in sync, offline
+    });
+    return { topic, errorCode, operations: reader.int32() };
+  });
+}
+
+/** Builds a request for what this identity may do with these topics. */
+export function topicAccessRequest(topics: readonly string[]) {
+  const encode = (): Buffer => {
+    const out = new ByteWriter(
+      4 + topics.reduce((bytes, topic) => bytes + 2 + Buffer.byteLength(topic), 0) + 3,
+    );
+    out.int32(topics.length);
+    for (const topic of topics) out.string(topic);
+    return out.int8(0).int8(0).int8(1).buffer; // creates no topic; operations of topics only
+  };
+  return apiRequest(METADATA, encode, decodeTopicAccess);
+}
+
+// DescribeGroups version 3 (Kafka 2.3 and newer, 4.x included).
+const DESCRIBE_GROUPS = { apiKey: 15, apiVersion: 3, apiName: 'DescribeGroups' };
+
+/** Builds a request for what this identity may do with a group. The response has its error code and operations. */
+export function groupAccessRequest(groupId: string) {
+  const encode = (): Buffer =>
+    new ByteWriter(4 + 2 + Buffer.byteLength(groupId) + 1).int32(1).string(groupId).int8(1).buffer;
+  return apiRequest(DESCRIBE_GROUPS, encode, (payload) => {
+    const reader = new ByteReader(payload);
+    reader.int32(); // throttle time
+    const [group = { errorCode: 0, operations: 0 }] = reader.array(() => {
+      const errorCode = reader.int16();
+      reader.string(); // id
+      reader.string(); // state
+      reader.string(); // protocol type
+      reader.string(); // protocol
+      reader.array(() => [reader.string(), reader.string(), reader.string(), reader.bytes(), reader.bytes()]);
+      return { errorCode, operations: reader.int32() };
+    });
+    return group;
+  });
+}

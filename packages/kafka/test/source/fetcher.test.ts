@@ -1,5 +1,6 @@
 import { eventually } from '@webhooks/testkit';
-import { type Connections, noLog } from '../../src/kafkajs/connections.js';
+import type { Connections } from '../../src/kafkajs/connections.js';
+import { noLog } from '../../src/logger.js';
 import { isFatal } from '../../src/faults.js';
 import { Fetcher, type Feed } from '../../src/source/fetcher.js';
 import type { FetchedPartition } from '../../src/wire/protocol.js';

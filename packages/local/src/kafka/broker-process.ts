@@ -5,7 +5,12 @@ import { errorText } from '../engine/command.js';
 import { untilClear, type PollOptions } from '../engine/wait.js';
 import { launchEngine } from '../engine/engine-lifecycle.js';
 import type { GuardedProcess } from '../engine/guarded-process.js';
-import { brokerProperties, type ClusterMember, type ProxiedListener } from './broker-properties.js';
+import {
+  brokerProperties,
+  type ClusterMember,
+  type ProxiedListener,
+  type SecureListener,
+} from './broker-properties.js';
 
 /** Creates a kafkajs client without a log, for a broker that may not run yet. `retries`: default 0. */
 export const createUnloggedKafka = (brokers: readonly string[], retries = 0): Kafka =>
@@ -77,6 +82,7 @@ export interface BrokerLaunch {
   readonly proxiedListeners?: readonly ProxiedListener[];
   /** Default: a single broker. */
   readonly member?: ClusterMember;
+  readonly secure?: SecureListener | undefined;
   /** Further options of the JVM. */
   readonly jvmOptions: readonly string[];
 }

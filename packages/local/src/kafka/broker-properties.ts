@@ -25,6 +25,14 @@ export interface BrokerPlace {
   readonly logDir: string;
   /** Default: a single broker. */
   readonly member?: ClusterMember;
+  /** A further listener `SECURE` at localhost, with TLS and SASL; default none. */
+  readonly secure?: SecureListener | undefined;
+}
+
+export interface SecureListener {
+  readonly port: number;
+  /** Settings of the listener and of the authorizer. */
+  readonly settings: BrokerSettings;
 }
 
 export type BrokerSettings = Readonly<Record<string, string | number | boolean>>;
@@ -34,7 +42,8 @@ export type BrokerSettings = Readonly<Record<string, string | number | boolean>>
  * node, with three replicas, two of which must have a record before it is acknowledged.
  */
 export function brokerSettings(place: BrokerPlace): BrokerSettings {
-  const { port, proxiedListeners = [], controllerPort, logDir, member } = place;
+  const { port, proxiedListeners = [], controllerPort, logDir, member, secure } = place;
+  const securedAt = secure ? [`SECURE://localhost:${secure.port}`] : [];
   // Each is named after its index in the list.
   const named = proxiedListeners.map((listener, index) => ({ ...listener, name: `PROXIED${index}` }));
   return {
@@ -46,14 +55,17 @@ export function brokerSettings(place: BrokerPlace): BrokerSettings {
       `PLAINTEXT://127.0.0.1:${port}`,
       `CONTROLLER://127.0.0.1:${controllerPort}`,
       ...named.map((listener) => `${listener.name}://127.0.0.1:${listener.port}`),
+      ...securedAt,
     ].join(','),
     'advertised.listeners': [
       `PLAINTEXT://127.0.0.1:${port}`,
       ...named.map(({ name, advertisedPort }) => `${name}://127.0.0.1:${advertisedPort}`),
+      ...securedAt,
     ].join(','),
     'inter.broker.listener.name': 'PLAINTEXT',
     'listener.security.protocol.map': ['CONTROLLER', 'PLAINTEXT', ...named.map(({ name }) => name)]
       .map((name) => `${name}:PLAINTEXT`)
+      .concat(secure ? 'SECURE:SASL_SSL' : [])
       .join(','),
     'log.dirs': logDir,
     'offsets.topic.replication.factor': 1,
@@ -80,6 +92,7 @@ export function brokerSettings(place: BrokerPlace): BrokerSettings {
     'background.threads': 2,
     'num.recovery.threads.per.data.dir': 1,
     ...(member === undefined ? {} : memberSettings(member)),
+    ...secure?.settings,
   };
 }
 

@@ -5,7 +5,7 @@ import type { EngineLifecycle, EngineKind } from '../engine/engine-lifecycle.js'
 import { RESPONSE_DEADLINE_MS, READY_DEADLINE_MS, withProgress } from '../engine/wait.js';
 import type { Log } from '../engine/wait.js';
 import { brokerProperties } from './broker-properties.js';
-import type { ProxiedListener } from './broker-properties.js';
+import type { ProxiedListener, SecureListener } from './broker-properties.js';
 import {
   awaitBroker,
   createUnloggedKafka,
@@ -27,11 +27,15 @@ export interface KafkaOptions {
   readonly port?: number;
   /** Further listeners of the embedded broker, each reached through a proxy; default none. */
   readonly proxiedListeners?: readonly ProxiedListener[];
+  /** A further listener of the embedded broker, with TLS and SASL; default none. */
+  readonly secure?: SecureListener;
   /**
    * For lasting load: the embedded broker's hot code is compiled by all of Java's compilers. Default false: by the quick compiler only,
    * which starts sooner and takes more CPU time for each record.
    */
   readonly forLoad?: boolean;
+  /** Further options of the embedded broker's JVM. */
+  readonly jvmOptions?: readonly string[];
   /** Receives which Kafka is used, and the progress of steps that take longer than two seconds. Default: nothing is logged. */
   readonly log?: Log;
 }
@@ -81,7 +85,8 @@ export async function membersOf(brokers: readonly string[], groupId: string): Pr
 /** Starts a real Apache Kafka as a child process: one broker that is its own controller, reachable at 127.0.0.1 only. */
 export async function startEmbeddedKafka(settings: KafkaSettings): Promise<KafkaEngine> {
   const runtime = await prepareRuntime(settings.log);
-  return startBroker(runtime, settings, settings.forLoad === true ? [ALL_COMPILERS] : []);
+  const jvmOptions = [...(settings.forLoad === true ? [ALL_COMPILERS] : []), ...(settings.jvmOptions ?? [])];
+  return startBroker(runtime, settings, jvmOptions);
 }
 
 /** Finds Java and the jars, and creates the template of this machine when it is missing. */
@@ -118,11 +123,11 @@ export const superviseBroker = (
 
 async function startBroker(
   runtime: BrokerRuntime,
-  { dataDir, log, port: preferredPort, proxiedListeners = [] }: KafkaSettings,
+  { dataDir, log, port: preferredPort, proxiedListeners = [], secure }: KafkaSettings,
   jvmOptions: readonly string[],
 ): Promise<KafkaEngine> {
   return onFreePorts(preferredPort, async (port, controllerPort) => {
-    const launch = { folder: dataDir, port, controllerPort, proxiedListeners, jvmOptions };
+    const launch = { folder: dataDir, port, controllerPort, proxiedListeners, secure, jvmOptions };
     const lifecycle = await superviseBroker(runtime, launch, log);
     return Object.assign(lifecycle, { kind: 'embedded' as const, brokers: [`127.0.0.1:${port}`] });
   });
