@@ -63,6 +63,11 @@ export class SettingsReader {
     return file === undefined || file === '' ? undefined : this.readFile(name, file);
   }
 
+  /** Returns the file that a setting is read from; undefined when it is set itself, or not at all. */
+  fileOf(name: string): string | undefined {
+    return this.env[name] ? undefined : this.env[`${name}_FILE`] || undefined;
+  }
+
   list(name: string, fallback?: readonly string[]): readonly string[] {
     const value = this.lookUp(name, { type: 'list', fallback, isRequired: fallback === undefined });
     if (value === undefined && fallback) return fallback;
