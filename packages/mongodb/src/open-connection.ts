@@ -1,5 +1,8 @@
+import { hash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { errorFields, repeat, withDeadline, type ServiceScope, type SettingsReader } from '@webhooks/runtime';
 import { createConnection, type Connection } from 'mongoose';
+import { describeFault } from './describe-fault.js';
 
 const MONGODB_URI = /^mongodb(?:\+srv)?:\/\/[^/?]+(?:\/([^?]*))?(?:\?.*)?$/;
 
@@ -9,11 +12,21 @@ function parseMongoUri(text: string, fallback: string) {
   return { uri: text, database: decodeURIComponent(parts[1] || fallback) };
 }
 
-/** Reads `MONGODB_URI`. `database` is used when the connection string names none. */
-export const readMongodbSettings = (settings: SettingsReader, database: string) =>
-  settings.parsed('MONGODB_URI', undefined, (text) => parseMongoUri(text, database)) ?? { uri: '', database };
+export interface MongodbSettings {
+  readonly uri: string;
+  readonly database: string;
+  /** The file that contains the connection string. It is read again; default: the string does not change. */
+  readonly uriFile?: string | undefined;
+}
 
-export type MongodbSettings = ReturnType<typeof readMongodbSettings>;
+/** Reads `MONGODB_URI`. `database` is used when the connection string names none. */
+export const readMongodbSettings = (settings: SettingsReader, database: string): MongodbSettings => ({
+  ...(settings.parsed('MONGODB_URI', undefined, (text) => parseMongoUri(text, database)) ?? {
+    uri: '',
+    database,
+  }),
+  uriFile: settings.fileOf('MONGODB_URI'),
+});
 
 export interface ConnectionOptions<M> {
   /** Name of the readiness probe; default `database`. Each pool of a service needs its own. */
@@ -38,10 +51,9 @@ const SELECTION_MS = 2_000;
 const PAUSE_MS = 1_000;
 /** Most connections of one pool. */
 const MAX_POOL_SIZE = 50;
-/** Most characters of a cause in readiness. */
-const MAX_CAUSE = 300;
 
-const OPTIONS = {
+/** Options of every connection. */
+export const OPTIONS = {
   bufferCommands: false,
   autoIndex: false,
   autoCreate: false,
@@ -54,15 +66,11 @@ const OPTIONS = {
   readPreference: 'primary',
 } as const;
 
-async function ping(connection: Connection): Promise<void> {
-  await connection.db?.command({ ping: 1 });
-}
-
 /**
  * Returns a function that logs the beginning and the end of an outage. It returns the fault as text, without the
  * connection string.
  */
-function createStateLog({ log }: ServiceScope): (error: unknown) => string | undefined {
+function createStateLog(log: ServiceScope['log']): (error: unknown) => string | undefined {
   let down = false;
   return (error) => {
     const isDown = error !== undefined;
@@ -70,48 +78,98 @@ function createStateLog({ log }: ServiceScope): (error: unknown) => string | und
     if (!isDown && down) log.info('the database is reachable again');
     down = isDown;
     if (!isDown) return undefined;
-    const cause = error instanceof Error ? `${error.name}: ${error.message}`.slice(0, MAX_CAUSE) : 'unknown';
-    return `the database is unreachable: ${cause}`;
+    return `the database is unreachable: ${describeFault(error)}`;
+  };
+}
+
+/** The options of a connection string that name files. */
+const TLS_FILE = /[?&]tls(?:CA|CRL|CertificateKey)File=([^&]+)/gi;
+
+/** Reads the connection string, and a hash of it and of all files that it names. Rejects when a file cannot be read. */
+async function readSource({ uri: first, uriFile, database }: MongodbSettings) {
+  const text = uriFile === undefined ? first : await readFile(uriFile, 'utf8');
+  const { uri } = parseMongoUri(text.trimEnd(), database);
+  const files = [...uri.matchAll(TLS_FILE)].map(([, file = '']) => decodeURIComponent(file));
+  const contents = await Promise.all(files.map((file) => readFile(file, 'utf8')));
+  return { uri, stamp: hash('sha256', [uri, ...contents].join('\n')) };
+}
+
+/** Opens connections: the one in use, and those before it until their statements have ended. */
+function createOpener<M>(
+  settings: MongodbSettings,
+  { socketMs = REQUEST_MS, modelsOn, prepare }: ConnectionOptions<M>,
+) {
+  const open = new Set<Connection>();
+  let current: { readonly connection: Connection; readonly models: M; readonly stamp: string } | undefined;
+  const close = async (connection: Connection): Promise<void> => {
+    open.delete(connection);
+    await connection.destroy();
+  };
+  // A connection that cannot be closed ends with its sockets, which have a time-out.
+  const closeUnused = (connection: Connection): void => {
+    close(connection).catch(() => undefined);
+  };
+  return {
+    /** The models of the connection in use. */
+    models: () => current?.models,
+    /** Connects, unless nothing has changed since the last time. Returns whether another connection is used now. */
+    renew: async (): Promise<boolean> => {
+      const { uri, stamp } = await readSource(settings);
+      if (stamp === current?.stamp) return false;
+      const connection = createConnection();
+      open.add(connection);
+      try {
+        await connection.openUri(uri, { ...OPTIONS, socketTimeoutMS: socketMs, dbName: settings.database });
+        const models = modelsOn(connection);
+        if (current === undefined) await prepare?.(models);
+        else setTimeout(closeUnused, socketMs, current.connection).unref();
+        current = { connection, models, stamp };
+        return true;
+      } catch (error) {
+        closeUnused(connection);
+        throw error;
+      }
+    },
+    ping: async () => current?.connection.db?.command({ ping: 1 }),
+    close: () => Promise.all([...open].map(close)),
   };
 }
 
 /**
  * Connects to MongoDB and stays connected. While the server is down, it retries each second and the service is not
  * ready. Resolves after the first try with a function that returns the models, or undefined until the first
- * connection is prepared.
+ * connection is prepared. The connection string's file, and the files that it names, are read each second. Changed ones
+ * are used by a new connection. If they are refused, the one before stays and the log has the fault.
  */
 export async function openConnection<M>(
-  { uri, database }: MongodbSettings,
-  { name = 'database', socketMs = REQUEST_MS, modelsOn, prepare }: ConnectionOptions<M>,
-  scope: ServiceScope,
+  settings: MongodbSettings,
+  { name = 'database', ...options }: ConnectionOptions<M>,
+  { log, health, onClose }: ServiceScope,
 ): Promise<() => M | undefined> {
-  const connection = createConnection();
-  const logState = createStateLog(scope);
-  let models: M | undefined;
-  let prepared = false;
+  const { models, renew, ping, close } = createOpener(settings, options);
+  const logState = createStateLog(log);
   let fault: string | undefined = 'not connected yet';
 
   const check = async (): Promise<void> => {
     try {
-      if (!prepared) {
-        await connection.openUri(uri, { ...OPTIONS, socketTimeoutMS: socketMs, dbName: database });
-        models ??= modelsOn(connection);
-        await prepare?.(models);
-        prepared = true;
-      }
-      await withDeadline(ping(connection), SELECTION_MS, 'the ping');
+      if (models() === undefined) await renew();
+      await withDeadline(ping(), SELECTION_MS, 'the ping');
       fault = logState(undefined);
     } catch (error) {
       fault = logState(error);
-      if (!prepared) await connection.close().catch(() => undefined);
     }
   };
+  const work = async (): Promise<void> => {
+    await check();
+    if (models() !== undefined && (await renew()))
+      log.info('the database is used by changed files', { name });
+  };
   await check();
-  const checks = repeat({ name: 'watching the database', everyMs: PAUSE_MS, work: check, log: scope.log });
-  scope.onClose(name, async () => {
+  const checks = repeat({ name: 'renewing the connection to the database', everyMs: PAUSE_MS, work, log });
+  onClose(name, async () => {
     await checks.stop();
-    await connection.close();
+    await close();
   });
-  scope.health.readiness(name, () => fault);
-  return () => (prepared ? models : undefined);
+  health.readiness(name, () => fault);
+  return models;
 }

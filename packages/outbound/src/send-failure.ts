@@ -31,13 +31,15 @@ export function codeOf(error: unknown, fallback: string): string {
 
 /** Reason code: no name server responds to any query, so the fault is on this side. */
 export const NAME_SERVERS_UNREACHABLE = 'NAME_SERVERS_UNREACHABLE';
+/** Reason code: the egress proxy does not respond, or refuses its use. */
+export const EGRESS_PROXY = 'EGRESS_PROXY';
 
 /**
  * Faults on this side: this machine's resources or network, or a request that cannot be sent. They are thrown and do
  * not count as the endpoint's failure.
  */
 const LOCAL_FAULTS = new Set([
-  NAME_SERVERS_UNREACHABLE,
+  ...[NAME_SERVERS_UNREACHABLE, EGRESS_PROXY],
   ...['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'],
   ...['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED'],
 ]);

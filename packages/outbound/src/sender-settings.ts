@@ -1,6 +1,7 @@
 import type { SettingsReader } from '@webhooks/runtime';
 import { createAddressPolicy, type AddressRules } from './guard/address-policy.js';
 import { readClientCertificate, type ClientCertificate } from './guard/client-certificate.js';
+import { parseCredentials, parseEgressProxy, type EgressProxy } from './guard/egress-proxy.js';
 import type { PoolLimits } from './pool/origin-pool.js';
 import type { Resolve } from './guard/resolver.js';
 
@@ -12,6 +13,8 @@ export interface PlainOptions extends Partial<PoolLimits> {
   readonly extraCaFile?: string | undefined;
   /** The sender's client certificate; default: none. */
   readonly clientCertificate?: ClientCertificate | undefined;
+  /** The proxy of all connections; default: none. */
+  readonly egressProxy?: EgressProxy | undefined;
   /**
    * Time for resolving, connecting and TLS together; default 3,000 ms. The wait for a handshake slot is not
    * included.
@@ -54,11 +57,18 @@ function readPair(settings: SettingsReader): ClientCertificate | undefined {
   });
 }
 
+function readEgressProxy(settings: SettingsReader): EgressProxy | undefined {
+  const authorization = settings.parsed('EGRESS_PROXY_CREDENTIALS', '', parseCredentials);
+  const proxy = settings.parsed('EGRESS_PROXY', '', parseEgressProxy);
+  return proxy && { ...proxy, authorization };
+}
+
 /** Reads the settings of the sender. */
 export function readSenderSettings(settings: SettingsReader) {
   return {
     extraCaFile: settings.optionalText('ENDPOINT_CA_FILE'),
     clientCertificate: readPair(settings),
+    egressProxy: readEgressProxy(settings),
     addresses: {
       allowLoopback: settings.developmentFlag('ALLOW_LOCALHOST_ENDPOINTS'),
       deny: settings.parsed('ENDPOINT_DENIED_CIDRS', '', parseBlocks('deny')) ?? [],

@@ -55,6 +55,7 @@ export class Sender {
       refusalOf: createAddressPolicy(options.addresses),
       resolve: options.resolve ?? createResolver(),
       connectTimeoutMs: options.connectTimeoutMs ?? 3_000,
+      egressProxy: options.egressProxy,
     };
     this.#pools = new OriginPools(
       (client) => createGuardedConnect({ ...guard, secureContext: createContext(client) }),

@@ -2,6 +2,7 @@ import { startEndpoint } from '@webhooks/testkit';
 import type { Endpoint, EndpointOptions } from '@webhooks/testkit';
 import { createSender } from '../src/index.js';
 import type { Sender, SenderOptions, SendResult } from '../src/index.js';
+import { startConnectProxy, type ConnectProxy, type ProxyScript } from './connect-proxy.js';
 
 /** Endpoints and senders of one test, closed after it in reverse order. */
 export class Rig {
@@ -20,6 +21,12 @@ export class Rig {
       ...(endpoint.caFile === '' ? {} : { extraCaFile: endpoint.caFile }),
       ...options,
     });
+  }
+
+  async proxy(script: ProxyScript = {}): Promise<ConnectProxy> {
+    const proxy = await startConnectProxy(script);
+    this.#closing.push(() => proxy.close());
+    return proxy;
   }
 
   plainSender(options: SenderOptions): Sender {

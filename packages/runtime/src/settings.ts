@@ -68,15 +68,18 @@ export class SettingsReader {
    * file is missing or empty, because it is being replaced, the last text stays.
    */
   renewableText(name: string): () => string {
-    const first = this.text(name);
-    const isFile = (this.env[name] ?? '') === '';
-    return renewable(isFile ? this.env[`${name}_FILE`] : undefined, first);
+    return renewable(this.fileOf(name), this.text(name));
   }
 
   /** As `renewableText`, for the file that a variable names; undefined when the variable is unset. */
   renewableFile(name: string): (() => string) | undefined {
     const first = this.optionalFile(name);
     return first === undefined ? undefined : renewable(this.env[name], first);
+  }
+
+  /** Returns the file that a setting is read from; undefined when it is set itself, or not at all. */
+  fileOf(name: string): string | undefined {
+    return this.env[name] ? undefined : this.env[`${name}_FILE`] || undefined;
   }
 
   list(name: string, fallback?: readonly string[]): readonly string[] {

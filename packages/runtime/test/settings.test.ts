@@ -46,6 +46,13 @@ describe('settings', () => {
     expect(readSettings({ PORT: '0', FLAG: 'false', L: 'b, c,' }, read)).toEqual([0, false, ['b', 'c']]);
   });
 
+  it('name the file that they come from, unless they are set themselves', () => {
+    const fileOf = (env: Record<string, string>) => new SettingsReader(env).fileOf('KEY');
+    expect(fileOf({ KEY_FILE: '/run/key' })).toBe('/run/key');
+    expect(fileOf({ KEY: 'hunter2', KEY_FILE: '/run/key' })).toBeUndefined();
+    expect(fileOf({ KEY_FILE: '' })).toBeUndefined();
+  });
+
   it('come from a file when only its name is given', () => {
     const dir = mkdtempSync(join(tmpdir(), 'settings-'));
     writeFileSync(join(dir, 'secret'), 'hunter2\n');

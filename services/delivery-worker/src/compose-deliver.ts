@@ -1,6 +1,6 @@
 import { LONGEST_TIMEOUT_MS } from '@webhooks/contracts';
 import type { DeliveryTask, RecordOrigin } from '@webhooks/contracts';
-import { createSender, watchClientCertificate } from '@webhooks/outbound';
+import { createSender, watchClientCertificate, watchEgress } from '@webhooks/outbound';
 import type { Sender } from '@webhooks/outbound';
 import { errorFields } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
@@ -28,7 +28,7 @@ const ATTEMPT_TIMEOUT_MS = 10_000;
 const QUEUE_LIMIT = 256;
 
 function openSender(config: WorkerConfig, scope: ServiceScope): Sender {
-  const { clientCertificate } = config.sending;
+  const { clientCertificate, egressProxy } = config.sending;
   const sender = createSender({
     ...config.sending,
     attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
@@ -39,6 +39,7 @@ function openSender(config: WorkerConfig, scope: ServiceScope): Sender {
   });
   scope.onClose('sender', () => sender.close());
   if (clientCertificate !== undefined) watchClientCertificate(clientCertificate, sender, scope);
+  if (egressProxy !== undefined) watchEgress(egressProxy, scope);
   return sender;
 }
 

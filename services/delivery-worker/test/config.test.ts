@@ -1,3 +1,6 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { SettingsReader } from '@webhooks/runtime';
 import { sharedAuthority } from '@webhooks/testkit';
 import { readWorkerConfig } from '../src/config.js';
@@ -25,8 +28,21 @@ it.each([
   ['ENDPOINT_DENIED_CIDRS', 'nowhere'],
   ['DELIVERY_MAX_AGE', '8 days'],
   ['BREAKER_FIRST_PAUSE', '11m'],
+  ['EGRESS_PROXY', 'proxy:3128'],
+  ['EGRESS_PROXY_CREDENTIALS', 'no colon'],
 ])('%s=%s is refused, by its name', (name, value) => {
   expect(read({ [name]: value }).faults).toEqual([expect.stringContaining(name) as unknown]);
+});
+
+it('the egress proxy has its credentials from a file', () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'egress-')), 'credentials');
+  writeFileSync(file, 'user:password\n');
+  const env = { EGRESS_PROXY: 'http://proxy:3128', EGRESS_PROXY_CREDENTIALS_FILE: file };
+  expect(read(env).config.sending.egressProxy).toEqual({
+    ...{ host: 'proxy', port: 3_128 },
+    authorization: `Basic ${Buffer.from('user:password').toString('base64')}`,
+  });
+  expect(read({}).config.sending.egressProxy).toBeUndefined();
 });
 
 describe('the client certificate', () => {

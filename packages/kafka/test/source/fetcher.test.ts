@@ -102,11 +102,11 @@ describe('a response that has space for one partition', () => {
   });
 });
 
-it('a fetch that is not authorised is a fatal fault', async () => {
-  const TOPIC_AUTHORIZATION_FAILED = 29;
+it('a fetch of a version that the broker does not support is a fatal fault', async () => {
+  const UNSUPPORTED_VERSION = 35;
   const place = { topic: 't', partition: 0 };
   const refused: FetchedPartition = {
-    ...{ ...place, errorCode: TOPIC_AUTHORIZATION_FAILED, highWatermark: -1, logStart: -1 },
+    ...{ ...place, errorCode: UNSUPPORTED_VERSION, highWatermark: -1, logStart: -1 },
     ...{ aborted: [], records: Buffer.alloc(0) },
   };
   const send = () => Promise.resolve({ clientSideThrottleTime: 0, errorCode: 0, partitions: [refused] });

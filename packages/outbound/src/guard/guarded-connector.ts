@@ -3,10 +3,11 @@ import type { LookupFunction, Socket, TcpNetConnectOpts } from 'node:net';
 import { checkServerIdentity, connect as connectTls, TLSSocket } from 'node:tls';
 import type { PeerCertificate, SecureContext } from 'node:tls';
 import type { AddressPolicy } from './address-policy.js';
+import { checkProxy, connectToProxy, noResponse, openTunnel, type EgressProxy } from './egress-proxy.js';
 import { SecuredSocket, ThrottledError } from './handshake-budget.js';
 import type { TenantHandshakes } from './handshake-budget.js';
 import type { Resolve } from './resolver.js';
-import { classOf, codeOf, SendFailure, toConnectFailure } from '../send-failure.js';
+import { classOf, codeOf, isLocalFault, SendFailure, toConnectFailure } from '../send-failure.js';
 
 export interface Guard {
   /** Why an address must not be connected to. */
@@ -17,6 +18,8 @@ export interface Guard {
   readonly handshakeBytes: number;
   /** Time for resolving, connecting and TLS together, milliseconds. */
   readonly connectTimeoutMs: number;
+  /** Default: connections are opened without a proxy. */
+  readonly egressProxy?: EgressProxy | undefined;
 }
 
 /**
@@ -52,7 +55,8 @@ export interface SessionSlot {
 /**
  * Creates the function that opens all outbound connections. It accepts https only and checks every address of the
  * DNS answer: one denied address refuses the connection. It connects to an address of that answer, checks the
- * connected socket's address again, and then verifies the name by TLS.
+ * connected socket's address again, and then verifies the name by TLS. A proxy gets the address and not the name; the
+ * socket's own address is then the proxy's and is not checked.
  */
 export function createGuardedConnect(guard: Guard) {
   return (url: URL, slot: SessionSlot, tenant: TenantHandshakes): Promise<SecuredSocket> =>
@@ -61,6 +65,8 @@ export function createGuardedConnect(guard: Guard) {
 
 /** Opens a connection. Settles within the connect timeout. */
 export type GuardedConnect = ReturnType<typeof createGuardedConnect>;
+
+const timedOut = (): SendFailure => new SendFailure('CONNECT_TIMEOUT', 'CONNECT_TIMEOUT');
 
 /** A URL has an IPv6 address in brackets; a socket takes it without. */
 function toDestination({ hostname, port }: URL) {
@@ -74,9 +80,12 @@ class Connecting {
   readonly #to: ReturnType<typeof toDestination>;
   readonly #slot: SessionSlot;
   readonly #tenant: TenantHandshakes;
+  readonly #startedAt = performance.now();
   readonly #expiry = Promise.withResolvers<never>();
   #socket: Socket | undefined;
   #failure: SendFailure | undefined;
+  /** Set while it is unknown whether the proxy or the endpoint delays the connection. */
+  #proxyFault: SendFailure | undefined;
   #earlySession: Buffer | undefined;
 
   constructor(guard: Guard, url: URL, slot: SessionSlot, tenant: TenantHandshakes) {
@@ -102,7 +111,7 @@ class Connecting {
 
   #expire(): void {
     const isPaused = this.#tenant.pauseLeftMs > 0;
-    this.#failure = isPaused ? new ThrottledError() : new SendFailure('CONNECT_TIMEOUT', 'CONNECT_TIMEOUT');
+    this.#failure = isPaused ? new ThrottledError() : (this.#proxyFault ?? timedOut());
     this.#expiry.reject(this.#failure);
     this.#socket?.destroy();
   }
@@ -111,11 +120,55 @@ class Connecting {
     const addresses = await this.#checkedAddresses();
     // The deadline may have passed before the DNS answer arrived.
     if (this.#failure !== undefined) throw this.#failure;
+    const { egressProxy: proxy } = this.#guard;
+    return this.#secured(await (proxy ? this.#tunnel(proxy, addresses) : this.#direct(addresses)));
+  }
+
+  async #direct(addresses: readonly string[]): Promise<Socket> {
     const tcp = connect(this.#optionsFor(addresses));
     this.#socket = tcp;
     await opened(tcp, 'connect', toConnectFailure);
     this.#checkSocket(tcp, addresses);
-    return this.#secured(tcp);
+    return tcp;
+  }
+
+  /**
+   * Opens a tunnel to the first address that the proxy reaches. A proxy often sends nothing while it waits for an
+   * endpoint, so halfway to the deadline it is checked itself. If it does not respond either, the fault is the proxy's.
+   */
+  async #tunnel(proxy: EgressProxy, addresses: readonly string[]): Promise<Socket> {
+    const leftMs = this.#startedAt + this.#guard.connectTimeoutMs - performance.now();
+    this.#proxyFault = noResponse();
+    const halfway = setTimeout(() => this.#checkProxy(proxy, leftMs / 2), leftMs / 2);
+    const reached = this.#firstReached(proxy, addresses.slice(0, MAX_ADDRESSES));
+    const tcp = await reached.finally(() => clearTimeout(halfway));
+    this.#proxyFault = undefined;
+    return tcp;
+  }
+
+  #checkProxy(proxy: EgressProxy, timeoutMs: number): void {
+    checkProxy(proxy, timeoutMs).then(
+      () => (this.#proxyFault = undefined),
+      (fault: unknown) => (this.#proxyFault &&= toConnectFailure(fault)),
+    );
+  }
+
+  async #firstReached(proxy: EgressProxy, [address = '', ...others]: readonly string[]): Promise<Socket> {
+    const tcp = connectToProxy(proxy);
+    this.#socket = tcp;
+    const shareMs = shareOf(this.#guard.connectTimeoutMs, others.length + 1);
+    const timer = setTimeout(() => tcp.destroy(timedOut()), shareMs);
+    try {
+      await openTunnel(tcp, proxy, address, this.#to.port);
+      return tcp;
+    } catch (error) {
+      tcp.destroy();
+      const failure = this.#failure ?? toConnectFailure(error);
+      if (others.length === 0 || this.#failure !== undefined || isLocalFault(failure)) throw failure;
+      return await this.#firstReached(proxy, others);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   #optionsFor(addresses: readonly string[]): TcpNetConnectOpts {
@@ -171,7 +224,9 @@ class Connecting {
       session: this.#slot.session,
     });
     this.#socket = tls;
-    const socket = new SecuredSocket(tcp, tls, this.#tenant, this.#guard.handshakeBytes);
+    // So far only the head of the proxy's response has been read.
+    const mostBytes = this.#guard.handshakeBytes + tcp.bytesRead;
+    const socket = new SecuredSocket(tcp, tls, this.#tenant, mostBytes);
     this.#storeSessions(socket);
     try {
       await this.#tenant.budget.measure(socket, opened(tls, 'secureConnect', toTlsFailure));

@@ -2,7 +2,7 @@ import type { Attempt } from './attempt.js';
 import { Connection, type ConnectionLimits } from './connection.js';
 import type { GuardedConnect, SessionSlot } from '../guard/guarded-connector.js';
 import type { TenantHandshakes, HandshakeBudget } from '../guard/handshake-budget.js';
-import { toConnectFailure } from '../send-failure.js';
+import { EGRESS_PROXY, toConnectFailure, type SendFailure } from '../send-failure.js';
 import { LRUCache } from 'lru-cache';
 import type { ClientPair } from '@webhooks/contracts';
 import type { EndpointCertificate } from './exchange.js';
@@ -145,17 +145,25 @@ class OriginPool {
     }, ms).unref();
   }
 
-  /** A failed handshake fails the attempt that has waited longest. */
   #handshake(): void {
     const handshake = this.#connect().then(
       (connection) => this.#offer(connection, true),
-      (error: unknown) => this.#waiting.shift()?.fail(toConnectFailure(error)),
+      (error: unknown) => this.#failWaiting(toConnectFailure(error)),
     );
     const ended = handshake.then(() => {
       this.#handshakes.delete(ended);
       this.#openOrEnd();
     });
     this.#handshakes.add(ended);
+  }
+
+  /**
+   * A failed handshake fails the attempt that has waited longest. A fault of the egress proxy fails all: at their
+   * deadlines the endpoint would be blamed.
+   */
+  #failWaiting(failure: SendFailure): void {
+    const count = failure.reasonCode === EGRESS_PROXY ? this.#waiting.length : 1;
+    for (const attempt of this.#waiting.splice(0, count)) attempt.fail(failure);
   }
 
   async #connect(): Promise<Connection> {

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import type { Sender, SenderOptions } from '../../src/index.js';
+import type { ConnectProxy } from '../connect-proxy.js';
 import { post, Rig } from '../rig.js';
 
 const rig = new Rig();
@@ -17,14 +18,23 @@ async function publicEndpoint(): Promise<Endpoint> {
   return rig.endpoint({ certPem: leaf.certPem, keyPem: leaf.keyPem });
 }
 
+let proxy: ConnectProxy | undefined;
+
 async function senderFor(options: SenderOptions): Promise<Sender> {
   const { caFile } = await sharedAuthority();
-  return rig.plainSender({ extraCaFile: caFile, ...options });
+  return rig.plainSender({ extraCaFile: caFile, egressProxy: proxy, ...options });
 }
 
 const forbidden = { kind: 'forbidden', error: 'ADDRESS_DENIED', code: 'ADDRESS_DENIED' };
 
-describe('the guard', () => {
+describe.each([
+  ['the guard', () => Promise.resolve(undefined)],
+  ['the guard before an egress proxy', () => rig.proxy()],
+])('%s', (_title, start) => {
+  beforeEach(async () => {
+    proxy = await start();
+  });
+
   it('connects to the addresses of the DNS answer, and checks the certificate of the name', async () => {
     const endpoint = await publicEndpoint();
     const asked: string[] = [];
@@ -56,6 +66,7 @@ describe('the guard', () => {
     const sender = await senderFor({ resolve: () => Promise.resolve(addresses) });
     expect(await post(sender, `https://${HOST}:${endpoint.port}`)).toMatchObject(forbidden);
     expect(endpoint.stats().connections).toBe(0);
+    expect(proxy?.heads ?? []).toEqual([]);
   });
 
   it.each([
@@ -72,6 +83,7 @@ describe('the guard', () => {
     const sender = await senderFor({ resolve: () => Promise.resolve(['127.0.0.1']) });
     expect(await post(sender, `https://${host}:${endpoint.port}`)).toMatchObject(forbidden);
     expect(endpoint.stats().connections).toBe(0);
+    expect(proxy?.heads ?? []).toEqual([]);
   });
 
   it('resolves again for each new connection, and refuses a second answer that became private', async () => {
@@ -103,17 +115,17 @@ describe('the guard', () => {
 
   it('never uses a proxy from the environment', async () => {
     let asked = 0;
-    const proxy = createServer((_, response) => {
+    const unwanted = createServer((_, response) => {
       asked += 1;
       response.end();
     });
-    proxy.on('connect', (_, socket) => {
+    unwanted.on('connect', (_, socket) => {
       asked += 1;
       socket.destroy();
     });
-    proxy.listen(0, '127.0.0.1');
-    await once(proxy, 'listening');
-    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    unwanted.listen(0, '127.0.0.1');
+    await once(unwanted, 'listening');
+    const url = `http://127.0.0.1:${(unwanted.address() as AddressInfo).port}`;
     const names = [
       'HTTPS_PROXY',
       'https_proxy',
@@ -126,14 +138,15 @@ describe('the guard', () => {
     for (const name of names) process.env[name] = name.startsWith('NODE') ? '1' : url;
     try {
       const endpoint = await rig.endpoint();
-      expect(await post(rig.sender(endpoint), endpoint.origin)).toMatchObject({ status: 200 });
+      const sender = rig.sender(endpoint, { egressProxy: proxy });
+      expect(await post(sender, endpoint.origin)).toMatchObject({ status: 200 });
       expect(asked).toBe(0);
     } finally {
       for (const [name, value] of before) {
         if (value === undefined) Reflect.deleteProperty(process.env, name);
         else process.env[name] = value;
       }
-      proxy.close();
+      unwanted.close();
     }
   });
 
