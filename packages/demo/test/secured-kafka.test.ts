@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { TOPIC_ACCESS, TOPIC_TABLE, TOPICS } from '@webhooks/contracts';
 import type { AttemptPack } from '@webhooks/contracts';
 import { emptyTestEngines, openCertificateAuthority, startSecuredKafka, startStack } from '@webhooks/local';
@@ -182,6 +184,36 @@ it('the broker, restarted under 200 events a second, gets the renewed certificat
   });
   expect(failed).toEqual([]);
 }, 120_000);
+
+const MAIN = join(import.meta.dirname, '..', '..', '..', 'services');
+
+/** Runs a service with the argument `check`. */
+async function check(service: string, over: Readonly<Record<string, string>> = {}) {
+  const { mongodbUri, issuer } = stack.description();
+  const env = {
+    ...{ ...settingsOf(service), MONGODB_URI: mongodbUri },
+    ...{ TOKEN_ISSUER: issuer, TOKEN_JWKS_URI: `${issuer}/jwks`, TOKEN_AUDIENCE: 'any' },
+    SECRETS_KEYS: `k:${Buffer.alloc(32).toString('base64')}`,
+    ...over,
+  };
+  const main = join(MAIN, service, 'dist', 'src', 'main.js');
+  const run = promisify(execFile)(process.execPath, [main, 'check'], { env });
+  return run.catch((error: unknown) => error as { stdout: string; code: number });
+}
+
+it.each(SERVICES)('%s with the argument check says what it reaches, one line each', async (service) => {
+  const { stdout } = await check(service);
+  expect(stdout).toMatch(/^(ok {5}[a-z ]+: .*\n)+$/);
+  expect(stdout).toMatch(/^ok {5}kafka: localhost:\d+ serves \d+ topics with all rights$/m);
+});
+
+it('check ends with 1 and names the fix of what is wrong', async () => {
+  const ended = await check('ingest', { KAFKA_TLS_CERT_FILE: '', KAFKA_TLS_KEY_FILE: '' });
+  expect(ended).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/^fault {2}kafka: the broker requires a client certificate/m) as string,
+  });
+});
 
 it('a right that is taken away is named by /readyz within 5 s', async () => {
   const rule = { user: 'ingest', topic: TOPICS.events, operations: ['Write'] } as const;

@@ -2,7 +2,8 @@ import { RECORD_FORMAT, TOPIC_ACCESS, TOPIC_TABLE } from '@webhooks/contracts';
 import { databaseUnavailable, serveApi } from '@webhooks/http-api';
 import { checkKafka, connectKafka, openSink, prepareTopics } from '@webhooks/kafka';
 import type { Kafka, KafkaNeeds } from '@webhooks/kafka';
-import { REQUEST_MS } from '@webhooks/mongodb';
+import { checkMongo, REQUEST_MS } from '@webhooks/mongodb';
+import { checkEgress } from '@webhooks/outbound';
 import { addCounter, repeat } from '@webhooks/runtime';
 import type { Check, ServiceScope } from '@webhooks/runtime';
 import type { ConfigApiConfig } from './config.js';
@@ -43,6 +44,8 @@ const KAFKA_NEEDS: KafkaNeeds = {
 /** What `check` looks at. */
 export const configApiChecks = (config: ConfigApiConfig): readonly Check[] => [
   { name: 'kafka', run: () => checkKafka(config.kafka, KAFKA_NEEDS) },
+  { name: 'mongodb', run: () => checkMongo(config.mongodb) },
+  { name: 'egress proxy', run: () => checkEgress(config.sending.egressProxy) },
 ];
 
 async function openPublisher(kafka: Kafka, database: Database, scope: ServiceScope): Promise<Publisher> {

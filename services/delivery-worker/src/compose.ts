@@ -17,6 +17,7 @@ import {
   watchRetention,
 } from '@webhooks/kafka';
 import type { Kafka, KafkaNeeds, KafkaRecord, Source, SourceOptions } from '@webhooks/kafka';
+import { checkEgress } from '@webhooks/outbound';
 import { watchSource } from '@webhooks/runtime';
 import type { Check, ServiceScope } from '@webhooks/runtime';
 import { composeDeliver } from './compose-deliver.js';
@@ -173,6 +174,7 @@ function needsOf({ groupPrefix }: WorkerConfig): KafkaNeeds {
 /** What `check` looks at. */
 export const workerChecks = (config: WorkerConfig): readonly Check[] => [
   { name: 'kafka', run: () => checkKafka(config.kafka, needsOf(config)) },
+  { name: 'egress proxy', run: () => checkEgress(config.sending.egressProxy) },
 ];
 
 export async function composeDeliveryWorker(config: WorkerConfig, scope: ServiceScope): Promise<void> {

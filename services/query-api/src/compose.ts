@@ -3,6 +3,7 @@ import { createConcurrencyLimiter, serveApi } from '@webhooks/http-api';
 import type { Operation } from '@webhooks/http-api';
 import { checkKafka, connectKafka, openSink, prepareTopics } from '@webhooks/kafka';
 import type { Kafka, KafkaNeeds } from '@webhooks/kafka';
+import { checkMongo } from '@webhooks/mongodb';
 import { addCounter } from '@webhooks/runtime';
 import type { Check, ServiceScope } from '@webhooks/runtime';
 import type { QueryApiConfig } from './config.js';
@@ -116,6 +117,7 @@ const needsOf = ({ groupPrefix }: QueryApiConfig): KafkaNeeds => ({
 /** What `check` looks at. */
 export const queryApiChecks = (config: QueryApiConfig): readonly Check[] => [
   { name: 'kafka', run: () => checkKafka(config.kafka, needsOf(config)) },
+  { name: 'mongodb', run: () => checkMongo(config.mongodb) },
 ];
 
 export async function composeQueryApi(config: QueryApiConfig, scope: ServiceScope): Promise<void> {
