@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TokenDesk, eventually } from '@webhooks/testkit';
@@ -14,6 +14,24 @@ const OPERATIONS: readonly Operation[] = [
       Promise.resolve({ status: 200, body: { clientId, personId, tenantId } }),
   },
 ];
+
+const README = join(import.meta.dirname, '..', '..', '..', '..', 'deploy', 'README.md');
+const ROWS = readFileSync(README, 'utf8')
+  .split('\n')
+  .filter((line) => line.startsWith('| '))
+  .map((line) => line.split('|').map((cell) => cell.trim()));
+
+/** What the table of wrong settings says about one: its first message, in which `…` is any text. */
+function documented(setting: string): RegExp {
+  const [, , , says = ''] = ROWS.find(([, name, where]) => name === setting && /log/.test(where ?? '')) ?? [];
+  const [, message = setting] = /^`([^`]+)`/.exec(says) ?? [];
+  return new RegExp(
+    message
+      .split('…')
+      .map((text) => text.replaceAll(/[^\w ]/g, String.raw`\$&`))
+      .join('.*'),
+  );
+}
 
 const dir = mkdtempSync(join(tmpdir(), 'issuer-'));
 const tenants = join(dir, 'tenants.json');
@@ -47,9 +65,14 @@ const adviceOn = (lines: ServedApi['lines'], fault: string): unknown =>
 
 describe('the readiness of an API', () => {
   it.each([
-    ['an issuer that is another one', 'https://other.acme.com.br/', undefined, /names the issuer/],
-    ['an issuer without metadata', undefined, undefined, /status 404: check TOKEN_ISSUER/],
-    ['an issuer without keys', 'own', [], /the issuer has no key at/],
+    [
+      'an issuer that is another one',
+      'https://other.acme.com.br/',
+      undefined,
+      documented('`TOKEN_ISSUER`: another name of the issuer'),
+    ],
+    ['an issuer without metadata', undefined, undefined, documented('`TOKEN_ISSUER`: a typo')],
+    ['an issuer without keys', 'own', [], documented('an issuer without keys')],
     ['an issuer whose keys fail', 'own', 503, /no JSON document at .*jwks: status 503/],
   ])(
     'names %s within 5 s, and so does one log line, until it is mended',
@@ -76,7 +99,7 @@ describe('the readiness of an API', () => {
 
 describe('the log of refused tokens', () => {
   it.each([
-    ['audience', { aud: 'account' }, "aud is 'account': check TOKEN_AUDIENCE, now urn:test:webhooks"],
+    ['audience', { aud: 'account' }, documented('`TOKEN_AUDIENCE`')],
     ['issuer', { iss: 'https://other/' }, /^iss is 'https:\/\/other\/', not http.*: check TOKEN_ISSUER$/],
     ['missing claim', { jti: undefined }, 'expected exp, iat, iss, client_id, sub, jti: check TOKEN_PROFILE'],
   ])('names the setting to check for another %s, with the client', async (_what, claims, advice) => {
@@ -98,9 +121,8 @@ describe('the log of refused tokens', () => {
       { claims: { exp: now - 120, iat: now - 720 } },
     ])
       expect((await get(served, await desk.token(change))).status).toBe(401);
-    expect(adviceOn(served.lines, 'its type is not allowed')).toBe(
-      'expected the header typ at+jwt: check TOKEN_PROFILE',
-    );
+    expect(adviceOn(served.lines, 'its type is not allowed')).toMatch(documented('`TOKEN_PROFILE`'));
+    expect(adviceOn(served.lines, 'it is not valid yet')).toMatch(documented("this machine's clock"));
     expect(adviceOn(served.lines, 'it is not valid yet')).toMatch(
       /^tokens are not yet valid by 1(79|80) s: check this machine's clock$/,
     );
