@@ -18,6 +18,7 @@ const DOCUMENTS = find(
   '*.md',
   '.github/*.md',
   'deploy/*.md',
+  'deploy/identity/*.md',
   '{packages,services}/*.md',
   '{packages,services}/*/*.md',
 );
@@ -39,7 +40,7 @@ function writtenDefault({ fallback, isRequired, type }: Descriptor): string {
 
 /** Settings whose default the table describes in words. */
 const IN_WORDS =
-  /^(KAFKA_CLIENT_ID|KAFKA_TLS.*|KAFKA_SASL_.*|TOPICS_REPLICATION_FACTOR|\w+_BURST|GROUP_PREFIX|TOKEN_JWKS_URI)$/;
+  /^(KAFKA_CLIENT_ID|KAFKA_TLS.*|KAFKA_SASL_.*|TOPICS_REPLICATION_FACTOR|\w+_BURST|GROUP_PREFIX)$/;
 
 /** The first column of a table. */
 const firstColumn = (text: string): string =>

@@ -1,6 +1,6 @@
 export { AppError, databaseUnavailable, invalidRequest } from './request/app-error.js';
 export { createApi } from './server/create-api.js';
-export { scopeChallenge, type Identity, type TenantRule } from './token/identity.js';
+export { scopeChallenge, type Identity } from './token/identity.js';
 export { listen, type HttpServer } from './server/listen.js';
 export { createConcurrencyLimiter, type ConcurrencyLimiter, SharedBudget } from './limits/shared-budget.js';
 export { refOf, type ApiReply, type ApiRequest, type Operation } from './request/operation.js';
@@ -10,5 +10,6 @@ export type { QueryParameter } from './request/read-query.js';
 export { serveApi } from './server/serve-api.js';
 export { BURST_SECONDS, readApiSettings, type ApiDefaults, type ApiSettings } from './server/api-settings.js';
 export { createTenantLimiter, type RateLimit, type TenantLimiter } from './limits/tenant-limiter.js';
+export { checkIssuer } from './token/issuer-keys.js';
 export { createTokenVerifier, type TokenVerifier } from './token/token-verifier.js';
 export type { TokenVerifierOptions } from './token/token-verifier.js';

@@ -27,8 +27,10 @@ export class TokenDesk {
   readonly jwksUri: string;
   /** Number of requests to this server, at any path. */
   requests = 0;
-  /** The response to each request: a key set, or a status code with a body that is no JSON. */
+  /** The response to each other request: a key set, or a status code with a body that is no JSON. */
   response: readonly JWK[] | number;
+  /** Metadata documents by path; other paths with `/.well-known/` are 404. Default: OpenID Connect Discovery. */
+  readonly metadata: Map<string, unknown>;
   readonly key: SigningKey;
   readonly #server: ReturnType<typeof createServer>;
 
@@ -38,9 +40,14 @@ export class TokenDesk {
     this.#server = server;
     this.issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     this.jwksUri = `${this.issuer}jwks`;
-    server.on('request', (_request, response) => {
+    const document = { issuer: this.issuer, jwks_uri: this.jwksUri };
+    this.metadata = new Map([['/.well-known/openid-configuration', document]]);
+    server.on('request', ({ url = '' }, response) => {
       this.requests += 1;
-      if (typeof this.response === 'number') response.writeHead(this.response).end('<html>');
+      const metadata = this.metadata.get(url);
+      if (metadata !== undefined) response.end(JSON.stringify(metadata));
+      else if (url.includes('/.well-known/')) response.writeHead(404).end('<html>');
+      else if (typeof this.response === 'number') response.writeHead(this.response).end('<html>');
       else
         response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: this.response }));
     });

@@ -1,5 +1,5 @@
 import { RECORD_FORMAT, TOPIC_ACCESS, TOPIC_TABLE } from '@webhooks/contracts';
-import { databaseUnavailable, serveApi } from '@webhooks/http-api';
+import { checkIssuer, databaseUnavailable, serveApi } from '@webhooks/http-api';
 import { checkKafka, connectKafka, openSink, prepareTopics } from '@webhooks/kafka';
 import type { Kafka, KafkaNeeds } from '@webhooks/kafka';
 import { checkMongo, REQUEST_MS } from '@webhooks/mongodb';
@@ -44,6 +44,7 @@ const KAFKA_NEEDS: KafkaNeeds = {
 /** What `check` looks at. */
 export const configApiChecks = (config: ConfigApiConfig): readonly Check[] => [
   { name: 'kafka', run: () => checkKafka(config.kafka, KAFKA_NEEDS) },
+  { name: 'token issuer', run: () => checkIssuer(config.api) },
   { name: 'mongodb', run: () => checkMongo(config.mongodb) },
   { name: 'egress proxy', run: () => checkEgress(config.sending.egressProxy) },
 ];

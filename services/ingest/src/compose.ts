@@ -1,5 +1,5 @@
 import { MAX_EVENT_BYTES, RECORD_FORMAT, TOPIC_ACCESS, TOPIC_TABLE } from '@webhooks/contracts';
-import { createTenantLimiter, serveApi, SharedBudget } from '@webhooks/http-api';
+import { checkIssuer, createTenantLimiter, serveApi, SharedBudget } from '@webhooks/http-api';
 import { checkKafka, connectKafka, openSink, prepareTopics } from '@webhooks/kafka';
 import type { Check, ServiceScope } from '@webhooks/runtime';
 import { ANY_TENANT, createPublishEvent } from './accept-event.js';
@@ -11,6 +11,7 @@ const KAFKA_NEEDS = { topics: TOPIC_TABLE, access: { topics: TOPIC_ACCESS.ingest
 /** What `check` looks at. */
 export const ingestChecks = (config: IngestConfig): readonly Check[] => [
   { name: 'kafka', run: () => checkKafka(config.kafka, KAFKA_NEEDS) },
+  { name: 'token issuer', run: () => checkIssuer(config.api) },
 ];
 
 export async function composeIngest(config: IngestConfig, scope: ServiceScope): Promise<void> {

@@ -1,5 +1,5 @@
 import { RECORD_FORMAT, TOPIC_ACCESS, TOPIC_TABLE, TOPICS } from '@webhooks/contracts';
-import { createConcurrencyLimiter, serveApi } from '@webhooks/http-api';
+import { checkIssuer, createConcurrencyLimiter, serveApi } from '@webhooks/http-api';
 import type { Operation } from '@webhooks/http-api';
 import { checkKafka, connectKafka, openSink, prepareTopics } from '@webhooks/kafka';
 import type { Kafka, KafkaNeeds } from '@webhooks/kafka';
@@ -117,6 +117,7 @@ const needsOf = ({ groupPrefix }: QueryApiConfig): KafkaNeeds => ({
 /** What `check` looks at. */
 export const queryApiChecks = (config: QueryApiConfig): readonly Check[] => [
   { name: 'kafka', run: () => checkKafka(config.kafka, needsOf(config)) },
+  { name: 'token issuer', run: () => checkIssuer(config.api) },
   { name: 'mongodb', run: () => checkMongo(config.mongodb) },
 ];
 

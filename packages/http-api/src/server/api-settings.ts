@@ -1,9 +1,10 @@
 import { BlockList } from 'node:net';
 import { isTenantId } from '@webhooks/contracts';
 import type { SettingsReader } from '@webhooks/runtime';
-import type { TenantRule } from '../token/identity.js';
 import { IDLE_MS, parseBlocks } from './listen.js';
 import type { RateLimit } from '../limits/tenant-limiter.js';
+import { readTenantFile } from '../token/tenant-file.js';
+import { readTokenShape } from '../token/token-profiles.js';
 
 /** Defaults of the settings of one service. */
 export interface ApiDefaults {
@@ -28,19 +29,17 @@ function readTenantRequests(settings: SettingsReader, fallback: number): RateLim
   return { perSecond, burst };
 }
 
-function readTenantRule(settings: SettingsReader): TenantRule {
-  const claim = settings.text('TENANT_CLAIM', 'tenant_id');
+function readSingleTenant(settings: SettingsReader): string | undefined {
   const singleTenant = settings.optionalText('SINGLE_TENANT');
   settings.refuseWhen(
     singleTenant !== undefined && !isTenantId(singleTenant),
     'SINGLE_TENANT must be 1 to 128 letters, digits or . _ : @ -, the first a letter or digit',
   );
-  return { claim, ...(singleTenant === undefined ? {} : { singleTenant }) };
+  return singleTenant;
 }
 
 /** Reads the settings of a service with a public HTTP port. */
 export function readApiSettings(settings: SettingsReader, defaults: ApiDefaults) {
-  const issuer = settings.url('TOKEN_ISSUER');
   return {
     host: settings.text('HOST', '0.0.0.0'),
     port: settings.port('PORT', defaults.port),
@@ -53,10 +52,11 @@ export function readApiSettings(settings: SettingsReader, defaults: ApiDefaults)
      */
     shutdownDelayMs: settings.integer('SHUTDOWN_DELAY_MS', SHUTDOWN_DELAY_MS, { max: MAX_TIME_MS }),
     proxies: settings.parsed('PROXY_CIDRS', '', parseBlocks) ?? new BlockList(),
-    issuer,
+    issuer: settings.url('TOKEN_ISSUER'),
     audience: settings.text('TOKEN_AUDIENCE'),
-    // Empty without a valid issuer: the missing issuer is reported already.
-    jwksUri: settings.url('TOKEN_JWKS_URI', URL.canParse(issuer) ? `${issuer.replace(/\/$/, '')}/jwks` : ''),
+    /** Undefined: the keys are found by discovery. */
+    jwksUri: settings.url('TOKEN_JWKS_URI', '') || undefined,
+    tokenShape: readTokenShape(settings),
     maxTokenLifetimeSeconds: settings.integer('TOKEN_MAX_LIFETIME_SECONDS', 86_400, {
       min: 60,
       max: 31_536_000,
@@ -73,7 +73,10 @@ export function readApiSettings(settings: SettingsReader, defaults: ApiDefaults)
     }),
     /** The rate limit of one tenant. */
     tenantRequests: readTenantRequests(settings, defaults.tenantRequestsPerSecond),
-    tenantRule: readTenantRule(settings),
+    /** The tenants of clients whose tokens do not name one. */
+    tenantFile: settings.parsed('TENANT_BY_CLIENT_FILE', '', readTenantFile),
+    /** Tenant of tokens without one. */
+    singleTenant: readSingleTenant(settings),
   };
 }
 

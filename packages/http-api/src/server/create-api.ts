@@ -5,7 +5,7 @@ import express, { type NextFunction, type Request, type Response } from 'express
 import { AppError } from '../request/app-error.js';
 import { createBodyBudget, createConcurrencyLimiter } from '../limits/shared-budget.js';
 import type { BodyBudget, Caller } from '../limits/shared-budget.js';
-import { identify, type Identity, type TenantRule } from '../token/identity.js';
+import { ANY_TENANT, identify, type Identity, type TenantOfClient } from '../token/identity.js';
 import type { ApiRequest, Operation } from '../request/operation.js';
 import { TRANSFER_MS } from './listen.js';
 import { createFaultLog, createRefusedTokenLog, send, sendProblem } from './send.js';
@@ -26,7 +26,7 @@ import type { TokenVerifier } from '../token/token-verifier.js';
 export interface ApiOptions {
   readonly operations: readonly Operation[];
   readonly verifier: TokenVerifier;
-  readonly tenantRule: TenantRule;
+  readonly tenantOf: TenantOfClient;
   readonly log: Logger;
   readonly registry: Registry;
   /** Aborted when the service shuts down. */
@@ -96,7 +96,7 @@ async function readHead(
   const identity = identify(claims, {
     scopes: operation.scopes,
     tenantHeader: joinValues(request.headers['tenantid']),
-    rule: options.tenantRule,
+    tenantOf: options.tenantOf,
   });
   return {
     identity,
@@ -184,6 +184,14 @@ function createEndSignal(response: Response, { closing }: ApiOptions): AbortSign
 /** Returns the method of the operation. HEAD is served as GET, and Node sends no body (RFC 9110 §9.3.2). */
 const methodOf = ({ method }: Request): string => (method === 'HEAD' ? 'GET' : method);
 
+/** Logs a call of an operator's person or tool, which acts for any tenant that it names. */
+function logAnyTenant(identity: Identity, operation: string, response: Response, log: Logger): void {
+  const { clientId, personId, tenantId, scopes } = identity;
+  if (!scopes.has(ANY_TENANT)) return;
+  const requestId = response.get('x-request-id');
+  log.info('an operator acts for a tenant', { operation, requestId, clientId, personId, tenantId });
+}
+
 /** Creates a handler for all methods of one path. Other methods, including OPTIONS, get 405 with `Allow`. */
 function createDispatcher(operations: readonly Operation[], shared: Shared) {
   const allow = operations
@@ -196,6 +204,7 @@ function createDispatcher(operations: readonly Operation[], shared: Shared) {
     if (!operation)
       throw new AppError('method-not-allowed', `this path allows only ${allow}`, { headers: { allow } });
     const head = await readHead(operation, request, shared);
+    logAnyTenant(head.identity, label, response, shared.log);
     const leave = shared.admit(operation, head.identity);
     try {
       if (head.query.size > 0) readQuery(head.query, operation.query ?? {});

@@ -3,6 +3,7 @@ import type { Request, Response } from 'express';
 import type { AppError } from '../request/app-error.js';
 import type { ApiReply } from '../request/operation.js';
 import { createLogThrottles, errorFields, type Logger } from '@webhooks/runtime';
+import type { RefusedToken } from '../token/token-faults.js';
 
 /**
  * Whether a part of the body is unread, also of a GET. It must not be read as the next request; reading it costs CPU
@@ -69,24 +70,13 @@ export function createFaultLog(log: Logger) {
   };
 }
 
-/** Returns the client id of a verified payload; undefined when the signature was not verified. */
-function clientOf(cause: unknown): string | undefined {
-  const { payload } = Object(cause) as { readonly payload?: { readonly client_id?: unknown } };
-  const clientId = payload?.client_id;
-  return typeof clientId === 'string' ? clientId.slice(0, MAX_CLIENT_ID) : undefined;
-}
-
-/** Characters of a client's id in a log line. */
-const MAX_CLIENT_ID = 128;
-
 /** Logs refused tokens (401), at most one line in 10 s for each fault. */
 export function createRefusedTokenLog(log: Logger): (error: AppError) => void {
   const throttle = createLogThrottles();
   return ({ message, cause }) => {
-    const clientId = clientOf(cause);
-    const latest = clientId === undefined ? {} : { latestClientId: clientId };
+    const { clientId: latestClientId, advice } = Object(cause) as RefusedToken;
     throttle(message, (requests) =>
-      log.warn('access tokens are refused', { fault: message, requests, ...latest }),
+      log.warn('access tokens are refused', { fault: message, requests, latestClientId, advice }),
     );
   };
 }

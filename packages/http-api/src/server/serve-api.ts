@@ -1,14 +1,41 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { errorFields } from '@webhooks/runtime';
+import { createLogThrottle, errorFields } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import { createApi } from './create-api.js';
 import { listen } from './listen.js';
 import type { Operation } from '../request/operation.js';
 import type { ApiSettings } from './api-settings.js';
+import type { TenantOfClient } from '../token/identity.js';
+import { watchTenantFile } from '../token/tenant-file.js';
 import { createTokenVerifier } from '../token/token-verifier.js';
 
 /** Time that requests in flight get at shutdown. Then their connections are closed. */
 const GRACE_MS = 15_000;
+
+/** Opens the verifier. Readiness needs the keys of the token issuer, and names what is wrong with them. */
+function openVerifier(settings: ApiSettings, { health, log, onClose }: ServiceScope) {
+  const throttle = createLogThrottle();
+  let fault = 'the keys of the token issuer are being fetched';
+  const verifier = createTokenVerifier({
+    ...settings,
+    onRefreshFailed: (error) => {
+      fault = error instanceof Error ? error.message : String(error);
+      throttle(() => log.warn('the keys of the token issuer could not be fetched', errorFields(error)));
+    },
+  });
+  onClose('token verifier', () => {
+    verifier.close();
+    return Promise.resolve();
+  });
+  health.readiness('token keys', () => (verifier.isReady() ? undefined : fault));
+  return verifier;
+}
+
+function openTenants({ tenantFile, singleTenant }: ApiSettings, scope: ServiceScope): TenantOfClient {
+  if (tenantFile === undefined) return () => singleTenant;
+  const tenantOf = watchTenantFile(tenantFile, scope);
+  return (clientId) => tenantOf(clientId) ?? singleTenant;
+}
 
 /**
  * Serves the operations of a service until it closes. Returns the port. Readiness needs the keys of the token issuer. A
@@ -19,26 +46,11 @@ export async function serveApi(
   operations: readonly Operation[],
   scope: ServiceScope,
 ): Promise<number> {
-  const verifier = createTokenVerifier({
-    issuer: settings.issuer,
-    audience: settings.audience,
-    jwksUri: settings.jwksUri,
-    maxLifetimeSeconds: settings.maxTokenLifetimeSeconds,
-    onRefreshFailed: (error) =>
-      scope.log.warn('the keys of the token issuer could not be fetched', errorFields(error)),
-  });
-  scope.onClose('token verifier', () => {
-    verifier.close();
-    return Promise.resolve();
-  });
-  scope.health.readiness('token keys', () =>
-    verifier.isReady() ? undefined : 'no keys of the token issuer',
-  );
   const closing = new AbortController();
   const app = createApi({
     operations,
-    verifier,
-    tenantRule: settings.tenantRule,
+    verifier: openVerifier(settings, scope),
+    tenantOf: openTenants(settings, scope),
     limits: settings,
     log: scope.log,
     registry: scope.registry,

@@ -1,21 +1,21 @@
 import { isTenantId, type ProblemCode } from '@webhooks/contracts';
 import { AppError } from '../request/app-error.js';
-import type { TokenClaims } from './token-verifier.js';
+import type { TokenClaims } from './token-claims.js';
 
 /** The caller of a request, and its tenant. */
 export interface Identity {
   readonly clientId: string;
+  /** The person for whom the client acts; undefined when it acts for itself. */
+  readonly personId?: string | undefined;
   readonly tenantId: string;
   readonly scopes: ReadonlySet<string>;
 }
 
-/** How the tenant of a token is determined. */
-export interface TenantRule {
-  /** Claim of the token that names the tenant. */
-  readonly claim: string;
-  /** Tenant of a token without the claim; absent: such a token is refused. */
-  readonly singleTenant?: string;
-}
+/** The scope of an operator's person or tool, which names the tenant of each call in the header `tenantid`. */
+export const ANY_TENANT = 'tenant.any';
+
+/** Returns the tenant of a client whose token does not name one; undefined: such a token is refused. */
+export type TenantOfClient = (clientId: string) => string | undefined;
 
 /** Returns the header of every 403 (RFC 6750 §3.1): the scopes that would allow the request. */
 export const scopeChallenge = (scopes: readonly string[]): Readonly<Record<string, string>> => ({
@@ -29,24 +29,28 @@ interface Needed {
   /** The token must have one of these. */
   readonly scopes: readonly string[];
   readonly tenantHeader: string | undefined;
-  readonly rule: TenantRule;
+  readonly tenantOf: TenantOfClient;
 }
 
 /**
- * Returns the identity in a token. Throws 403 when the token has none of the scopes or names no tenant. Throws 403 when
- * the header `tenantid` names another tenant: the header is only compared, never trusted.
+ * Returns the identity in a token. Throws 403 when the token has none of the scopes or names no tenant. The header
+ * `tenantid` is trusted with the scope `tenant.any` alone. Otherwise it is compared, and another tenant is 403.
  */
-export function identify({ clientId, scopes, payload }: TokenClaims, needed: Needed): Identity {
-  const { tenantHeader, rule } = needed;
-  if (!needed.scopes.some((wanted) => scopes.has(wanted))) {
-    const detail = `the access token needs the scope ${needed.scopes.join(' or ')}`;
-    throw refused('insufficient-scope', detail, needed.scopes);
+export function identify(claims: TokenClaims, { scopes, tenantHeader, tenantOf }: Needed): Identity {
+  const { clientId, personId } = claims;
+  if (!scopes.some((wanted) => claims.scopes.has(wanted)))
+    throw refused('insufficient-scope', `the access token needs the scope ${scopes.join(' or ')}`, scopes);
+  const isAny = claims.scopes.has(ANY_TENANT);
+  const tenantId = isAny ? tenantHeader : (claims.tenant ?? tenantOf(clientId));
+  if (!isTenantId(tenantId)) {
+    const detail = isAny
+      ? `with the scope ${ANY_TENANT} the header tenantid names the tenant`
+      : 'the access token names no tenant';
+    throw refused('forbidden-tenant', detail, []);
   }
-  const tenantId = payload[rule.claim] ?? rule.singleTenant;
-  if (!isTenantId(tenantId)) throw refused('forbidden-tenant', 'the access token names no tenant', []);
   if (tenantHeader !== undefined && tenantHeader !== tenantId) {
     const detail = 'the header tenantid names another tenant than the access token';
-    throw refused('forbidden-tenant', detail, needed.scopes);
+    throw refused('forbidden-tenant', detail, scopes);
   }
-  return { clientId, tenantId, scopes };
+  return { clientId, personId, tenantId, scopes: claims.scopes };
 }

@@ -77,8 +77,9 @@ describe('a refused request', () => {
     expect(status).toBe(422);
   });
 
-  it('writes one log line for each kind of token fault, with the client when it is known', async () => {
-    const expired = await desk.token({ claims: { exp: 1_000, iat: 900 } });
+  it('writes one log line for each kind of token fault, with the client and the fix when they are known', async () => {
+    const now = Math.floor(Date.now() / 1_000);
+    const expired = await desk.token({ claims: { exp: now - 60, iat: now - 120 } });
     for (const token of ['a.b.c', expired, expired, 'a.b.c'])
       await fetch(`${api.url}/things`, { headers: { authorization: `Bearer ${token}` } });
     expect(api.lines.map(({ message, fields }) => [message, fields])).toEqual([
@@ -91,7 +92,14 @@ describe('a refused request', () => {
       ],
       [
         'access tokens are refused',
-        { fault: 'the access token is refused: it has expired', requests: 1, latestClientId: 'client-1' },
+        {
+          fault: 'the access token is refused: it has expired',
+          requests: 1,
+          latestClientId: 'client-1',
+          advice: expect.stringMatching(
+            /^it expired 6\d s ago: if it is new, check this machine's clock$/,
+          ) as unknown,
+        },
       ],
     ]);
   });

@@ -19,7 +19,7 @@ beforeAll(async () => {
       isReady: () => true,
       close: silent,
     },
-    tenantRule: { claim: 'tenant_id' },
+    tenantOf: () => undefined,
     log: { debug: silent, info: silent, warn: silent, error: silent },
     registry: new Registry(),
     closing: new AbortController().signal,

@@ -1,5 +1,5 @@
 import { Closers, HealthBoard, Registry, SettingsReader } from '@webhooks/runtime';
-import type { LogFields } from '@webhooks/runtime';
+import type { HealthReport, LogFields } from '@webhooks/runtime';
 import { AUDIENCE } from '@webhooks/testkit';
 import type { TokenDesk } from '@webhooks/testkit';
 import { readApiSettings, serveApi } from '../../src/index.js';
@@ -17,6 +17,7 @@ export interface ServedApi {
   readonly registry: Registry;
   /** What was logged since it listens; may be emptied. */
   readonly lines: Line[];
+  ready(): HealthReport;
   /** Whether all ended in time. */
   close(): Promise<boolean>;
 }
@@ -39,6 +40,7 @@ export async function openServedApi(
   const log = { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') };
   const registry = new Registry();
   const closers = new Closers();
+  const health = new HealthBoard();
   const settings = new SettingsReader({
     ...{
       HOST: '127.0.0.1',
@@ -50,7 +52,7 @@ export async function openServedApi(
     ...env,
   });
   const port = await serveApi(readApiSettings(settings, API_DEFAULTS), operations, {
-    ...{ log, registry, health: new HealthBoard(), fail: () => undefined, addPage: () => undefined },
+    ...{ log, registry, health, fail: () => undefined, addPage: () => undefined },
     onClose: (name, close) => closers.add(name, close),
   });
   expect(settings.faults).toEqual([]);
@@ -61,6 +63,7 @@ export async function openServedApi(
     url,
     registry,
     lines,
+    ready: () => health.isReady(),
     close: () => closers.closeAll(log, CLOSE_DEADLINE_MS),
   };
 }

@@ -1,13 +1,21 @@
+import { SettingsReader } from '@webhooks/runtime';
 import { AUDIENCE } from '@webhooks/testkit';
 import type { TokenDesk } from '@webhooks/testkit';
-import { AppError, createTokenVerifier } from '../../src/index.js';
+import { AppError, createTokenVerifier, readApiSettings } from '../../src/index.js';
 import type { TokenVerifier, TokenVerifierOptions } from '../../src/index.js';
 
-export const openVerifier = (desk: TokenDesk, options: Partial<TokenVerifierOptions> = {}): TokenVerifier =>
+/** The settings of tokens that an API reads from these variables. */
+const readTokenSettings = (env: Readonly<Record<string, string>>) =>
+  readApiSettings(new SettingsReader(env), { port: 1, maxOpenRequests: 8, tenantRequestsPerSecond: 0 });
+
+/** A verifier with the settings of the desk, which name its key set, and with these variables. */
+export const openVerifier = (
+  desk: TokenDesk,
+  options: Partial<TokenVerifierOptions> = {},
+  env: Readonly<Record<string, string>> = {},
+): TokenVerifier =>
   createTokenVerifier({
-    issuer: desk.issuer,
-    audience: AUDIENCE,
-    jwksUri: `${desk.issuer}jwks`,
+    ...readTokenSettings({ ...desk.settings, TOKEN_AUDIENCE: AUDIENCE, ...env }),
     ...options,
   });
 

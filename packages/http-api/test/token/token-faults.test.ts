@@ -24,12 +24,12 @@ describe('a refusal', () => {
     ['it has expired', { claims: { exp: now() - 60, iat: now() - 120 } }],
     ['its audience is another one', { claims: { aud: 'other' } }],
     ['its issuer is another one', { claims: { iss: 'https://evil.example/' } }],
-    ['its type is not at+jwt', { header: { typ: 'JWT' } }],
+    ['its type is not allowed', { header: { typ: 'JWT' } }],
     ['it is not valid yet', { claims: { nbf: now() + 600 } }],
     ['it is not valid yet', { claims: { iat: now() + 60 } }],
     ['it is valid for longer than allowed', { claims: { exp: now() + 86_460 } }],
     ['the issuer has no such key', { header: { kid: 'unknown' } }],
-    ['a required claim is missing or has the wrong type', { claims: { jti: undefined } }],
+    ['a required claim is missing or has another value', { claims: { jti: undefined } }],
   ])('says that %s, in detail and challenge', async (fault, change) => {
     const refusal: unknown = await verifier
       .verify(`Bearer ${await desk.token(change)}`)

@@ -46,6 +46,19 @@ describe('the key set', () => {
     await other.close();
   });
 
+  it('is fetched for a token of a new key, a second after it was fetched before', async () => {
+    const other = await TokenDesk.open();
+    const by = openVerifier(other);
+    await eventually(() => by.isReady());
+    const next = await makeSigningKey('k2', 'ES256');
+    other.response = [next.publicJwk, other.key.publicJwk];
+    const token = await other.token({ key: next });
+    await eventually(async () => (await verdictOf(by, `Bearer ${token}`)) === 'ok', { timeoutMs: 3_000 });
+    expect(other.requests).toBe(2);
+    by.close();
+    await other.close();
+  });
+
   it.each([500, 404, 200])('that never came (status %d) is a 500, no fault of the caller', async (status) => {
     const other = await TokenDesk.open();
     other.response = status;

@@ -52,7 +52,6 @@ export function planServices(parts: EnvironmentParts): readonly ServicePlan[] {
     // No load balancer polls this service, so none has to notice its stop.
     SHUTDOWN_DELAY_MS: '0',
     TOKEN_ISSUER: issuer.issuer,
-    TOKEN_JWKS_URI: issuer.jwksUri,
     TOKEN_AUDIENCE: parts.audience,
   };
   const endpoints = { ALLOW_LOCALHOST_ENDPOINTS: 'true', ENDPOINT_CA_FILE: parts.caFile };

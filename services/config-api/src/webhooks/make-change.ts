@@ -54,8 +54,8 @@ export type Audit = (requested: AuditedRequest, change?: Change) => void;
 export const createAudit =
   (log: Logger): Audit =>
   ({ action, request, input }, change) => {
-    const { clientId, tenantId } = request.identity;
-    const who = { action, requestId: request.requestId, clientId, tenantId };
+    const { clientId, personId, tenantId } = request.identity;
+    const who = { action, requestId: request.requestId, clientId, personId, tenantId };
     if (change === undefined) {
       const ref = input?.ref ?? request.params['ref'];
       const named = { ref, eventType: input?.eventType, applicationId: input?.applicationId };
