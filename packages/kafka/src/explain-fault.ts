@@ -59,7 +59,7 @@ function closedSentence(hasTls: boolean, hasSasl: boolean): string {
 function textOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
   // kafkajs' error of several topics.
-  const parts = 'errors' in error && Array.isArray(error.errors) ? error.errors : [];
+  const parts: unknown[] = 'errors' in error && Array.isArray(error.errors) ? error.errors : [];
   const inner = [error.cause, ...parts].map(textOf).join('');
   return `${error.name} ${faultOf(error).type ?? ''} ${error.message}\n${inner}`;
 }
