@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } from 'kafkajs';
+import kafkajs from 'kafkajs';
 import type { Admin } from 'kafkajs';
 import type { CertificateAuthority } from '../certificates/open-certificate-authority.js';
 import { lastLines, runCommand } from '../engine/command.js';
@@ -124,18 +124,18 @@ const toAcls = ({ user, operations, topic, groupPrefix }: AccessRule) =>
   operations.map((operation) => ({
     principal: `User:${user}`,
     host: '*',
-    permissionType: AclPermissionTypes.ALLOW,
+    permissionType: kafkajs.AclPermissionTypes.ALLOW,
     operation: OPERATION_CODES[operation],
     resourceName: topic ?? groupPrefix ?? '',
     ...(topic === undefined
-      ? { resourceType: AclResourceTypes.GROUP, resourcePatternType: ResourcePatternTypes.PREFIXED }
-      : { resourceType: AclResourceTypes.TOPIC, resourcePatternType: ResourcePatternTypes.LITERAL }),
+      ? { resourceType: kafkajs.AclResourceTypes.GROUP, resourcePatternType: kafkajs.ResourcePatternTypes.PREFIXED }
+      : { resourceType: kafkajs.AclResourceTypes.TOPIC, resourcePatternType: kafkajs.ResourcePatternTypes.LITERAL }),
   }));
 
 const OPERATION_CODES = {
-  Read: AclOperationTypes.READ,
-  Write: AclOperationTypes.WRITE,
-  DescribeConfigs: AclOperationTypes.DESCRIBE_CONFIGS,
+  Read: kafkajs.AclOperationTypes.READ,
+  Write: kafkajs.AclOperationTypes.WRITE,
+  DescribeConfigs: kafkajs.AclOperationTypes.DESCRIBE_CONFIGS,
 };
 
 export type SecuredKafka = Awaited<ReturnType<typeof startSecuredKafka>>;
