@@ -9,7 +9,7 @@ import { emptyTestEngines, openCertificateAuthority, startSecuredKafka, startSta
 import type { CertificateAuthority, SecuredKafka, Stack } from '@webhooks/local';
 import { buildEvent, eventually, startEndpoint } from '@webhooks/testkit';
 import type { Endpoint } from '@webhooks/testkit';
-import { clientFor, feedTopic, newReport, readFeedLine } from '@webhooks/testkit/account';
+import { clientFor, feedTopic, newReport, readFeedLine, registerWebhooks } from '@webhooks/testkit/account';
 import kafkajs from 'kafkajs';
 import { followTopics } from './follow-topics.js';
 
@@ -88,7 +88,10 @@ beforeAll(async () => {
   const { certPem, keyPem } = await stack.authority.issue(['localhost']);
   endpoint = await startEndpoint({ certPem, keyPem, remember: 2 * EVENTS });
   const client = clientFor(stack.clientOf('acme'), stack.description());
-  await client.register({ eventType: 'PIX_OUT', endpointUrl: endpoint.url });
+  await registerWebhooks(
+    () => client,
+    [{ tenantId: 'acme', eventType: 'PIX_OUT', endpointUrl: endpoint.url }],
+  );
   unfollow = await followTopics(kafka.brokers, [TOPICS.attempts], ({ value }) => {
     for (const entry of (JSON.parse(String(value)) as AttemptPack).records)
       if (entry.kind === 'attempt' && entry.result !== 'delivered')
