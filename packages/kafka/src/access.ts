@@ -25,6 +25,8 @@ const TOPIC_AUTHORIZATION_FAILED = 29;
 const GROUP_AUTHORIZATION_FAILED = 30;
 const NOT_AUTHORIZED = new Set([TOPIC_AUTHORIZATION_FAILED, GROUP_AUTHORIZATION_FAILED]);
 
+export const MISSING_TOPICS = 'missing topics: ';
+
 interface Seen {
   readonly errorCode: number;
   readonly operations: number;
@@ -64,7 +66,7 @@ async function readFaults({ adminConnections }: Kafka, { topics, groups }: Kafka
     sentences(missingOf(['Read'], await seeGroup(groupId).catch(toSeen)), `group ${groupId}`),
   );
   return [
-    ...(absent.length > 0 ? [`missing topics: ${absent.join(', ')}`] : []),
+    ...(absent.length > 0 ? [`${MISSING_TOPICS}${absent.join(', ')}`] : []),
     ...seen.flatMap((one) => sentences(missingOf(topics[one.topic] ?? [], one), `topic ${one.topic}`)),
     ...(await Promise.all(groupFaults)).flat(),
   ];

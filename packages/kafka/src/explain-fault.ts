@@ -16,7 +16,7 @@ const SENTENCES: readonly (readonly [pattern: RegExp, sentence: string | ((way: 
   [/mechanism is not supported|UNSUPPORTED_SASL_MECHANISM/, 'the broker offers no such KAFKA_SASL_MECHANISM'],
   [
     /KafkaJSSASLAuthenticationError|SASL_AUTHENTICATION_FAILED/,
-    'the broker refuses KAFKA_SASL_USERNAME or KAFKA_SASL_PASSWORD',
+    'the broker refuses KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD for this KAFKA_SASL_MECHANISM',
   ],
   [
     /alert number (?:42|116)|certificate required|bad certificate/i,
@@ -71,7 +71,7 @@ export const isUnreachable = (error: unknown): boolean => UNREACHABLE.test(textO
 export function explainFault(error: unknown, way: Way): string {
   const text = textOf(error);
   const [, sentence] = SENTENCES.find(([pattern]) => pattern.test(text)) ?? [];
-  const { message } = asError(error);
+  const message = asError(error).message.replaceAll(/\s+/g, ' ').trim();
   if (sentence === undefined) return message;
   return `${typeof sentence === 'string' ? sentence : sentence(way)} (${message})`;
 }

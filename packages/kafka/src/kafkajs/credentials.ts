@@ -1,4 +1,5 @@
-import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createSecureContext, type SecureContext } from 'node:tls';
 import type { Authenticator, Mechanism, SASLOptions } from 'kafkajs';
 import plain from 'kafkajs/src/broker/saslAuthenticator/plain.js';
 import scram256 from 'kafkajs/src/broker/saslAuthenticator/scram256.js';
@@ -103,7 +104,20 @@ function createTokenProvider({ tokenEndpoint = '', scope, username, password }: 
 }
 
 /** The PEM texts of the files, as they are now. Without `ca`, the authorities that Node bundles are trusted. */
-type ReadTlsFiles = () => Pick<SecureContextOptions, 'ca' | 'cert' | 'key'>;
+type ReadTlsFiles = () => Record<'ca' | 'cert' | 'key', string | undefined>;
+
+function toContext(files: ReturnType<ReadTlsFiles>): SecureContext {
+  const { cert, key } = files;
+  try {
+    // OpenSSL compares them only when a broker requests the certificate.
+    if (cert !== undefined && !new X509Certificate(cert).checkPrivateKey(createPrivateKey(key ?? '')))
+      throw new Error('certificate and key do not match');
+    return createSecureContext(files);
+  } catch (cause) {
+    const { message } = asError(cause);
+    throw new Error(`KAFKA_TLS_CA_FILE, KAFKA_TLS_CERT_FILE or KAFKA_TLS_KEY_FILE: ${message}`, { cause });
+  }
+}
 
 /**
  * Returns a function that returns the TLS context of the files as they are now. Files that make no context are
@@ -111,13 +125,13 @@ type ReadTlsFiles = () => Pick<SecureContextOptions, 'ca' | 'cert' | 'key'>;
  */
 function createRenewableContext(read: ReadTlsFiles, log: Logger): () => SecureContext {
   let files = read();
-  let context = createSecureContext(files);
+  let context = toContext(files);
   return () => {
     const now = read();
     if (now.ca === files.ca && now.cert === files.cert && now.key === files.key) return context;
     files = now;
     try {
-      context = createSecureContext(now);
+      context = toContext(now);
       log('info', 'kafka: the TLS files were renewed');
     } catch (error) {
       log('warn', 'kafka: the renewed TLS files are refused; the previous ones stay', faultOf(error));
