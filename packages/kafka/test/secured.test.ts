@@ -1,5 +1,8 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { text as readText } from 'node:stream/consumers';
 import { join } from 'node:path';
 import { TOPIC_ACCESS, TOPIC_TABLE } from '@webhooks/contracts';
 import { openCertificateAuthority, startIssuer, startSecuredKafka } from '@webhooks/local';
@@ -152,6 +155,31 @@ it('a certificate and a key that do not match are refused by name', async () => 
   await expect(check({ KAFKA_TLS_KEY_FILE: keyFile })).rejects.toThrow(
     'KAFKA_TLS_CA_FILE, KAFKA_TLS_CERT_FILE or KAFKA_TLS_KEY_FILE: certificate and key do not match',
   );
+});
+
+it('a token endpoint that fails and comes back lets the same connections authenticate', async () => {
+  let isGood = false;
+  const server = createServer((request, response) => {
+    const { authorization = '', 'content-type': type = '' } = request.headers;
+    const respond = async (): Promise<void> => {
+      const headers = { authorization, 'content-type': type };
+      const grant = { method: 'POST', headers, body: await readText(request) };
+      if (!isGood) response.writeHead(503).end();
+      else response.end(await (await fetch(issuer.tokenEndpoint, grant)).text());
+    };
+    respond().catch((error: unknown) => response.destroy(error as Error));
+  });
+  const port = await new Promise<number>((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+  });
+  const over = { ...oauth, KAFKA_SASL_TOKEN_ENDPOINT: `http://127.0.0.1:${port}` };
+  const client = createKafka(readKafkaSettings(new SettingsReader({ ...good, ...over }), 'worker'));
+  for (let tries = 0; tries < 3; tries += 1)
+    await expect(findAccessFaults(client, ACCESS)).rejects.toThrow('status 503');
+  isGood = true;
+  await eventually(async () => expect(await findAccessFaults(client, ACCESS)).toEqual([]));
+  await client.close();
+  server.close();
 });
 
 it('a mechanism that the broker does not offer: the documented message comes', () => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 
 /** All faults of a service's environment, reported at once. */
 export class SettingsError extends Error {
@@ -65,7 +65,7 @@ export class SettingsReader {
 
   /**
    * Requires text that may be renewed. The returned function reads the file of `NAME_FILE` at each call. While that
-   * file is missing or empty, because it is being replaced, the last text stays.
+   * file cannot be read or is empty, because it is being replaced, the last text stays.
    */
   renewableText(name: string): () => string {
     return renewable(this.fileOf(name), this.text(name));
@@ -183,7 +183,12 @@ export class SettingsReader {
 function renewable(file: string | undefined, first: string): () => string {
   let last = first;
   return () => {
-    if (file !== undefined && existsSync(file)) last = readFileSync(file, 'utf8').trimEnd() || last;
+    if (file === undefined) return last;
+    try {
+      last = readFileSync(file, 'utf8').trimEnd() || last;
+    } catch {
+      // It is being replaced, or cannot be read now: a refused login will tell.
+    }
     return last;
   };
 }

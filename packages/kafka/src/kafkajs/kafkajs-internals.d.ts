@@ -18,6 +18,16 @@ declare module 'kafkajs/src/loggers/index.js' {
   export default loggers;
 }
 
+declare module 'kafkajs/src/broker/saslAuthenticator/index.js' {
+  import type Connection from 'kafkajs/src/network/connection.js';
+
+  class SASLAuthenticator {
+    connection: Connection;
+    authenticate: (this: SASLAuthenticator) => Promise<void>;
+  }
+  export default SASLAuthenticator;
+}
+
 declare module 'kafkajs/src/broker/saslAuthenticator/plain.js' {
   import type { AuthenticationProviderArgs, Authenticator } from 'kafkajs';
   /** `sasl`: what is sent at an authentication. */

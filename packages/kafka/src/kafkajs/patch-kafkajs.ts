@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import SASLAuthenticator from 'kafkajs/src/broker/saslAuthenticator/index.js';
 import Connection from 'kafkajs/src/network/connection.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import metadata, { type MetadataResponse } from 'kafkajs/src/protocol/requests/metadata/v6/response.js';
@@ -82,6 +83,21 @@ function processResponses(this: Connection, bytes: Buffer): void {
   }
 }
 
+const authenticate = SASLAuthenticator.prototype.authenticate;
+
+/**
+ * Closes the socket after a failed authentication. kafkajs would leave it open, and no later request on it could
+ * authenticate: the broker is in the middle of the first.
+ */
+async function authenticateOrClose(this: SASLAuthenticator): Promise<void> {
+  try {
+    await authenticate.call(this);
+  } catch (error) {
+    this.connection.socket?.destroy(asError(error));
+    throw error;
+  }
+}
+
 const parseMetadata = metadata.parse;
 /** Kafka's LEADER_NOT_AVAILABLE and REPLICA_NOT_AVAILABLE (protocol guide, "Error Codes"). */
 const WITHOUT_LEADER = new Set([5, 9]);
@@ -113,6 +129,7 @@ export function patchKafkajs(version = installed.version): void {
     );
   }
   metadata.parse = parseAllMetadata;
+  SASLAuthenticator.prototype.authenticate = authenticateOrClose;
   Connection.prototype.connect = connect;
   Connection.prototype.processData = processResponses;
   RequestQueue.prototype.scheduleCheckPendingRequests = scheduleCheckPendingRequests;

@@ -59,9 +59,9 @@ async function request(tcp: Socket, proxy: EgressProxy, method: 'CONNECT' | 'OPT
   const status = await new Promise<number>((resolve, reject) => {
     httpRequest({ createConnection: () => tcp, method, path, headers })
       .once('connect', ({ statusCode = 0 }, _socket, rest) => {
-        // Bytes after the head belong to TLS.
-        if (rest.length > 0) tcp.unshift(rest);
-        resolve(statusCode);
+        // In TLS the endpoint sends nothing before the client's first bytes.
+        if (rest.length > 0) reject(new EgressFault('sends a body with its response to CONNECT'));
+        else resolve(statusCode);
       })
       .once('response', ({ statusCode = 0 }) => resolve(statusCode))
       .on('error', (error) => reject(error instanceof SendFailure ? error : noResponse(error)))
