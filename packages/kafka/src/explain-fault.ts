@@ -32,10 +32,7 @@ const SENTENCES: readonly (readonly [pattern: RegExp, sentence: string | ((way: 
     'the broker speaks no TLS at this port: KAFKA_TLS=false, or another port',
   ],
   [UNREACHABLE, ({ brokers }) => `nothing responds at KAFKA_BROKERS=${brokers.join(',')}`],
-  [
-    /closed|disconnected|ECONNRESET|ILLEGAL_SASL_STATE/i,
-    ({ tls, sasl }) => closedSentence(tls !== undefined, sasl !== undefined),
-  ],
+  [/closed|disconnected|ECONNRESET|ILLEGAL_SASL_STATE/i, closedSentence],
   [
     /INVALID_REPLICATION_FACTOR/,
     ({ replicationFactor }) => `there are fewer brokers than TOPICS_REPLICATION_FACTOR=${replicationFactor}`,
@@ -46,12 +43,9 @@ const SENTENCES: readonly (readonly [pattern: RegExp, sentence: string | ((way: 
   ],
 ];
 
-function closedSentence(hasTls: boolean, hasSasl: boolean): string {
-  const reasons = [
-    ...(hasTls ? [] : ['TLS (KAFKA_TLS=true)']),
-    ...(hasSasl ? [] : ['SASL (KAFKA_SASL_MECHANISM)']),
-  ];
-  const required = reasons.length === 0 ? '' : `: it may require ${reasons.join(' or ')}`;
+function closedSentence({ tls, sasl }: Way): string {
+  const unused = [tls ? [] : 'TLS (KAFKA_TLS=true)', sasl ? [] : 'SASL (KAFKA_SASL_MECHANISM)'].flat();
+  const required = unused.length === 0 ? '' : `: it may require ${unused.join(' or ')}`;
   return `the broker closes the connection${required}`;
 }
 
