@@ -69,7 +69,7 @@ beforeAll(async () => {
   writeFileSync(fileOf('password'), 'first');
   const dataDir = join(folder, 'kafka');
   mkdirSync(dataDir);
-  kafka = await startSecuredKafka({ dataDir, authority, requiresCertificate: true, sessionMs: SESSION_MS });
+  kafka = await startSecuredKafka({ dataDir, authority, sessionMs: SESSION_MS });
   await createTopics();
   for (const user of SERVICES) await kafka.setPassword(user, 'first');
   await kafka.allow(

@@ -1,6 +1,6 @@
+import { withDeadline } from '@webhooks/runtime';
 import type { Kafka } from './kafkajs/create-kafka.js';
 import { faultOf } from './faults.js';
-import { within } from './retry.js';
 import { groupAccessRequest, topicAccessRequest } from './wire/protocol.js';
 import { OFFSETS_DEADLINE_MS } from './limits.js';
 
@@ -20,10 +20,9 @@ export interface KafkaAccess {
 const UNKNOWN = -(2 ** 31);
 /** Kafka's UNKNOWN_TOPIC_OR_PARTITION. */
 const UNKNOWN_TOPIC = 3;
-/** Kafka's error codes for what this identity may not even see. */
+/** Kafka's error codes for a topic and a group that this identity may not even see. */
 const TOPIC_AUTHORIZATION_FAILED = 29;
 const GROUP_AUTHORIZATION_FAILED = 30;
-const NOT_AUTHORIZED = new Set([TOPIC_AUTHORIZATION_FAILED, GROUP_AUTHORIZATION_FAILED]);
 
 export const MISSING_TOPICS = 'missing topics: ';
 
@@ -32,22 +31,23 @@ interface Seen {
   readonly operations: number;
 }
 
-function missingOf(wanted: readonly Operation[], { errorCode, operations }: Seen): readonly Operation[] {
-  // Whoever may read or write may also see the topic.
-  if (NOT_AUTHORIZED.has(errorCode)) return wanted.filter((operation) => operation !== 'DescribeConfigs');
-  if (operations === UNKNOWN || errorCode !== 0) return [];
-  return wanted.filter((operation) => (operations & (1 << OPERATIONS[operation])) === 0);
+/** Returns the missing rights on a topic or group as a sentence; empty when there are none. */
+function missingRights(on: string, wanted: readonly Operation[], { errorCode, operations }: Seen): string[] {
+  const isHidden = errorCode === TOPIC_AUTHORIZATION_FAILED || errorCode === GROUP_AUTHORIZATION_FAILED;
+  if (!isHidden && (errorCode !== 0 || operations === UNKNOWN)) return [];
+  const missing = wanted.filter((operation) =>
+    // `Read` and `Write` include seeing it, so both are missing. About `DescribeConfigs` nothing is known.
+    isHidden ? operation !== 'DescribeConfigs' : (operations & (1 << OPERATIONS[operation])) === 0,
+  );
+  return missing.length === 0 ? [] : [`missing right: ${missing.join(' and ')} on ${on}`];
 }
 
 /**
  * Requests what this identity may do (KIP-430), and returns each missing right or topic as a sentence. Rejects when
  * the brokers do not respond within 5 s. Writes nothing.
  */
-export async function findAccessFaults(kafka: Kafka, access: KafkaAccess): Promise<string[]> {
-  const faults = await within(readFaults(kafka, access), OFFSETS_DEADLINE_MS);
-  if (faults === undefined) throw new Error('no response in time');
-  return faults;
-}
+export const findAccessFaults = (kafka: Kafka, access: KafkaAccess): Promise<string[]> =>
+  withDeadline(readFaults(kafka, access), OFFSETS_DEADLINE_MS, 'the request for rights');
 
 async function readFaults({ adminConnections }: Kafka, { topics, groups }: KafkaAccess): Promise<string[]> {
   const { cluster } = adminConnections;
@@ -63,11 +63,11 @@ async function readFaults({ adminConnections }: Kafka, { topics, groups }: Kafka
     return connectionPool.send(groupAccessRequest(groupId));
   };
   const groupFaults = groups.map(async (groupId) =>
-    sentences(missingOf(['Read'], await seeGroup(groupId).catch(toSeen)), `group ${groupId}`),
+    missingRights(`group ${groupId}`, ['Read'], await seeGroup(groupId).catch(toSeen)),
   );
   return [
     ...(absent.length > 0 ? [`${MISSING_TOPICS}${absent.join(', ')}`] : []),
-    ...seen.flatMap((one) => sentences(missingOf(topics[one.topic] ?? [], one), `topic ${one.topic}`)),
+    ...seen.flatMap((one) => missingRights(`topic ${one.topic}`, topics[one.topic] ?? [], one)),
     ...(await Promise.all(groupFaults)).flat(),
   ];
 }
@@ -77,6 +77,3 @@ function toSeen(error: unknown): Seen {
   if (faultOf(error).type !== 'GROUP_AUTHORIZATION_FAILED') throw error;
   return { errorCode: GROUP_AUTHORIZATION_FAILED, operations: UNKNOWN };
 }
-
-const sentences = (operations: readonly Operation[], on: string): string[] =>
-  operations.length === 0 ? [] : [`missing right: ${operations.join(' and ')} on ${on}`];

@@ -1,4 +1,4 @@
-import { repeat, type ServiceScope, type SettingsReader } from '@webhooks/runtime';
+import { repeatUntilClose, type ServiceScope, type SettingsReader } from '@webhooks/runtime';
 import { findAccessFaults, MISSING_TOPICS, type KafkaAccess } from './access.js';
 import { explainFault, isUnreachable } from './explain-fault.js';
 import { MECHANISMS } from './kafkajs/credentials.js';
@@ -41,14 +41,12 @@ function readSasl(settings: SettingsReader, isEncrypted: boolean): KafkaOptions[
     mechanism,
     username: settings.text('KAFKA_SASL_USERNAME'),
     password: settings.renewableText('KAFKA_SASL_PASSWORD'),
-    ...(mechanism === 'oauthbearer' ? readTokenEndpoint(settings) : {}),
+    ...(mechanism === 'oauthbearer' && {
+      tokenEndpoint: settings.url('KAFKA_SASL_TOKEN_ENDPOINT'),
+      scope: settings.optionalText('KAFKA_SASL_SCOPE'),
+    }),
   };
 }
-
-const readTokenEndpoint = (settings: SettingsReader) => ({
-  tokenEndpoint: settings.url('KAFKA_SASL_TOKEN_ENDPOINT'),
-  scope: settings.optionalText('KAFKA_SASL_SCOPE'),
-});
 
 /**
  * Reads the settings. The default client id stays the same when a process of the service restarts on this host, or
@@ -108,40 +106,36 @@ export interface KafkaNeeds {
 /**
  * Creates missing topics, unless `TOPICS_CREATE=false`. Then checks every 2 s that this identity may do what it needs.
  * Resolves when a broker has responded to that. Until then the readiness of `scope` names each fault, and afterwards
- * missing rights and topics. A fault is logged when it begins and when it ends.
+ * all but outages. A fault is logged when it begins and when it ends.
  */
 export function prepareTopics(
   kafka: Kafka,
   settings: KafkaSettings,
   { topics, access, worksWithoutBrokers = false }: KafkaNeeds,
-  { health, log, onClose }: Pick<ServiceScope, 'health' | 'log' | 'onClose'>,
+  scope: Pick<ServiceScope, 'health' | 'log' | 'onClose'>,
 ): Promise<true> {
   const prepared = Promise.withResolvers<true>();
   let isPrepared = false;
   let fault = worksWithoutBrokers ? undefined : 'no response yet';
-  health.readiness('kafka access', () => fault);
+  scope.health.readiness('kafka access', () => fault);
   const onFault = (error: unknown): void => {
     fault = worksWithoutBrokers && isUnreachable(error) ? undefined : explainFault(error, settings);
   };
-  const prepare = async (): Promise<void> => {
-    if (settings.createTopics)
-      await ensureTopics(kafka, replicated(topics, settings), { deadlineMs: LASTING_FAULT_MS, onFault });
-  };
   const work = async (): Promise<void> => {
     try {
-      if (!isPrepared) await prepare();
-      const faults = await findAccessFaults(kafka, access);
-      fault = faults.length === 0 ? undefined : faults.join('; ');
+      if (!isPrepared && settings.createTopics)
+        await ensureTopics(kafka, replicated(topics, settings), { deadlineMs: LASTING_FAULT_MS, onFault });
+      fault = (await findAccessFaults(kafka, access)).join('; ') || undefined;
       isPrepared = true;
       prepared.resolve(true);
     } catch (error) {
-      if (!isPrepared) onFault(error);
+      // Later outages have probes of their own.
+      if (!isPrepared || !isUnreachable(error)) onFault(error);
       throw new Error(explainFault(error, settings), { cause: error });
     }
     if (fault !== undefined) throw new Error(fault);
   };
-  const checks = repeat({ name: 'checking Kafka', everyMs: ACCESS_CHECK_MS, log, work });
-  onClose('checks of Kafka', () => checks.stop());
+  repeatUntilClose({ name: 'checking Kafka', everyMs: ACCESS_CHECK_MS, work }, scope);
   return prepared.promise;
 }
 

@@ -5,7 +5,8 @@ interface Way extends Pick<KafkaOptions, 'brokers' | 'tls' | 'sasl'> {
   readonly replicationFactor?: number | undefined;
 }
 
-const UNREACHABLE = /ECONNREFUSED|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN|timeout/i;
+const UNREACHABLE =
+  /ECONNREFUSED|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|EAI_AGAIN|timeout|no response|took longer/i;
 
 /** Faults of settings: what the connection or the broker reports, and the sentence with the fix. */
 const SENTENCES: readonly (readonly [pattern: RegExp, sentence: string | ((way: Way) => string)])[] = [
@@ -19,39 +20,34 @@ const SENTENCES: readonly (readonly [pattern: RegExp, sentence: string | ((way: 
     'the broker refuses KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD for this KAFKA_SASL_MECHANISM',
   ],
   [
-    /alert number (?:42|116)|certificate required|bad certificate/i,
+    /alert number (?:4[2568]|116)|certificate required|bad certificate/i,
     'the broker requires a client certificate that it trusts: KAFKA_TLS_CERT_FILE, KAFKA_TLS_KEY_FILE',
   ],
   [
     /self-signed|unable to (?:verify|get)|UNABLE_TO|SELF_SIGNED/i,
     'the certificate of the broker is not of a trusted authority: KAFKA_TLS_CA_FILE',
   ],
+  [/certificate has expired/i, 'the certificate of the broker has expired'],
   [/altname|does not match/i, 'the certificate of the broker has another name than KAFKA_BROKERS'],
   [
     /wrong version number|before secure TLS connection|packet length too long|record layer/i,
     'the broker speaks no TLS at this port: KAFKA_TLS=false, or another port',
   ],
   [UNREACHABLE, ({ brokers }) => `nothing responds at KAFKA_BROKERS=${brokers.join(',')}`],
-  [
-    /closed|disconnected|ECONNRESET|ILLEGAL_SASL_STATE/i,
-    ({ tls, sasl }) => closedSentence(tls !== undefined, sasl !== undefined),
-  ],
+  [/closed|disconnected|ECONNRESET|ILLEGAL_SASL_STATE/i, closedSentence],
   [
     /INVALID_REPLICATION_FACTOR/,
     ({ replicationFactor }) => `there are fewer brokers than TOPICS_REPLICATION_FACTOR=${replicationFactor}`,
   ],
   [
-    /AUTHORIZATION_FAILED/,
+    /TOPIC_AUTHORIZATION_FAILED/,
     'missing right: Create on the topics; grant it, or create them and set TOPICS_CREATE=false',
   ],
 ];
 
-function closedSentence(hasTls: boolean, hasSasl: boolean): string {
-  const reasons = [
-    ...(hasTls ? [] : ['TLS (KAFKA_TLS=true)']),
-    ...(hasSasl ? [] : ['SASL (KAFKA_SASL_MECHANISM)']),
-  ];
-  const required = reasons.length === 0 ? '' : `: it may require ${reasons.join(' or ')}`;
+function closedSentence({ tls, sasl }: Way): string {
+  const unused = [tls ? [] : 'TLS (KAFKA_TLS=true)', sasl ? [] : 'SASL (KAFKA_SASL_MECHANISM)'].flat();
+  const required = unused.length === 0 ? '' : `: it may require ${unused.join(' or ')}`;
   return `the broker closes the connection${required}`;
 }
 

@@ -42,7 +42,7 @@ beforeAll(async () => {
   const dataDir = join(folder, 'kafka');
   mkdirSync(dataDir);
   kafka = await startSecuredKafka({
-    ...{ dataDir, authority, requiresCertificate: true, plainUsers: { worker: 'plain-secret' } },
+    ...{ dataDir, authority, plainUsers: { worker: 'plain-secret' } },
     tokens: { issuer: issuer.issuer, jwksUri: issuer.jwksUri, audience: 'kafka' },
   });
   await kafka.setPassword('worker', 'scram-secret');

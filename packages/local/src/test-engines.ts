@@ -1,6 +1,6 @@
 import { MongoClient } from 'mongodb';
 import { namedAddress } from './engine/engine-lifecycle.js';
-import { createUnloggedKafka } from './kafka/broker-process.js';
+import { withAdmin } from './kafka/broker-process.js';
 import { withDatabase } from './mongo/start-mongo.js';
 
 /** "host:port" of each broker of this jest worker's Kafka, which the jest global setup of this package has started or found. */
@@ -36,14 +36,11 @@ export async function emptyTestEngines(): Promise<{ kafkaBrokers: string[]; mong
   return engines;
 }
 
-async function deleteTopics(brokers: readonly string[]): Promise<void> {
-  const admin = createUnloggedKafka(brokers).admin();
-  await admin.connect();
-  const all = await admin.listTopics();
-  const topics = all.filter((topic) => !topic.startsWith('__'));
-  if (topics.length > 0) await admin.deleteTopics({ topics });
-  await admin.disconnect();
-}
+const deleteTopics = (brokers: readonly string[]): Promise<void> =>
+  withAdmin(brokers, async (admin) => {
+    const topics = (await admin.listTopics()).filter((topic) => !topic.startsWith('__'));
+    if (topics.length > 0) await admin.deleteTopics({ topics });
+  });
 
 const SYSTEM_DATABASES = ['admin', 'config', 'local'];
 

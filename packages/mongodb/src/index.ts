@@ -1,4 +1,3 @@
-export { checkMongo } from './check-mongo.js';
-export { REQUEST_MS, openConnection, readMongodbSettings } from './open-connection.js';
+export { REQUEST_MS, checkMongo, openConnection, readMongodbSettings } from './open-connection.js';
 export type { ConnectionOptions, MongodbSettings } from './open-connection.js';
 export { DUPLICATE_KEY, createRunQuery, isDuplicate, type RunQuery } from './run-query.js';

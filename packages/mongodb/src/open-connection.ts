@@ -1,6 +1,12 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { errorFields, repeat, withDeadline, type ServiceScope, type SettingsReader } from '@webhooks/runtime';
+import {
+  errorFields,
+  repeatUntilClose,
+  withDeadline,
+  type ServiceScope,
+  type SettingsReader,
+} from '@webhooks/runtime';
 import { createConnection, type Connection } from 'mongoose';
 import { describeFault } from './describe-fault.js';
 
@@ -53,7 +59,7 @@ const PAUSE_MS = 1_000;
 const MAX_POOL_SIZE = 50;
 
 /** Options of every connection. */
-export const OPTIONS = {
+const OPTIONS = {
   bufferCommands: false,
   autoIndex: false,
   autoCreate: false,
@@ -66,29 +72,15 @@ export const OPTIONS = {
   readPreference: 'primary',
 } as const;
 
-/**
- * Returns a function that logs the beginning and the end of an outage. It returns the fault as text, without the
- * connection string.
- */
-function createStateLog(log: ServiceScope['log']): (error: unknown) => string | undefined {
-  let down = false;
-  return (error) => {
-    const isDown = error !== undefined;
-    if (isDown && !down) log.warn('the database is unreachable', errorFields(error));
-    if (!isDown && down) log.info('the database is reachable again');
-    down = isDown;
-    if (!isDown) return undefined;
-    return `the database is unreachable: ${describeFault(error)}`;
-  };
-}
-
 /** The options of a connection string that name files. */
 const TLS_FILE = /[?&]tls(?:CA|CRL|CertificateKey)File=([^&]+)/gi;
 
 /** Reads the connection string, and a hash of it and of all files that it names. Rejects when a file cannot be read. */
 async function readSource({ uri: first, uriFile, database }: MongodbSettings) {
   const text = uriFile === undefined ? first : await readFile(uriFile, 'utf8');
-  const { uri } = parseMongoUri(text.trimEnd(), database);
+  const { uri, database: named } = parseMongoUri(text.trimEnd(), database);
+  if (named !== database)
+    throw new Error(`MONGODB_URI names another database than ${database}: restart the service`);
   const files = [...uri.matchAll(TLS_FILE)].map(([, file = '']) => decodeURIComponent(file));
   const contents = await Promise.all(files.map((file) => readFile(file, 'utf8')));
   return { uri, stamp: hash('sha256', [uri, ...contents].join('\n')) };
@@ -131,7 +123,7 @@ function createOpener<M>(
       }
     },
     ping: async () => current?.connection.db?.command({ ping: 1 }),
-    close: () => Promise.all([...open].map(close)),
+    close: () => Promise.all([...open].map(close)).then(() => undefined),
   };
 }
 
@@ -144,19 +136,21 @@ function createOpener<M>(
 export async function openConnection<M>(
   settings: MongodbSettings,
   { name = 'database', ...options }: ConnectionOptions<M>,
-  { log, health, onClose }: ServiceScope,
+  scope: ServiceScope,
 ): Promise<() => M | undefined> {
   const { models, renew, ping, close } = createOpener(settings, options);
-  const logState = createStateLog(log);
-  let fault: string | undefined = 'not connected yet';
+  const { log, health, onClose } = scope;
+  let fault: string | undefined;
 
   const check = async (): Promise<void> => {
     try {
       if (models() === undefined) await renew();
       await withDeadline(ping(), SELECTION_MS, 'the ping');
-      fault = logState(undefined);
+      if (fault !== undefined) log.info('the database is reachable again');
+      fault = undefined;
     } catch (error) {
-      fault = logState(error);
+      if (fault === undefined) log.warn('the database is unreachable', errorFields(error));
+      fault = `the database is unreachable: ${describeFault(error)}`;
     }
   };
   const work = async (): Promise<void> => {
@@ -165,11 +159,25 @@ export async function openConnection<M>(
       log.info('the database is used by changed files', { name });
   };
   await check();
-  const checks = repeat({ name: 'renewing the connection to the database', everyMs: PAUSE_MS, work, log });
-  onClose(name, async () => {
-    await checks.stop();
-    await close();
-  });
+  onClose(name, close);
+  repeatUntilClose({ name: 'renewing the connection to the database', everyMs: PAUSE_MS, work }, scope);
   health.readiness(name, () => fault);
   return models;
+}
+
+/**
+ * Connects once and lists the collections, which needs the user's rights. Writes nothing. Resolves with a sentence.
+ * Rejects with the fault and its fix, within seconds.
+ */
+export async function checkMongo(settings: MongodbSettings): Promise<string> {
+  const { models, renew, close } = createOpener(settings, { modelsOn: ({ db }) => db });
+  try {
+    await renew();
+    await models()?.listCollections({}, { nameOnly: true }).toArray();
+    return `MongoDB responds, and lists the collections of ${settings.database}`;
+  } catch (error) {
+    throw new Error(describeFault(error), { cause: error });
+  } finally {
+    await close();
+  }
 }

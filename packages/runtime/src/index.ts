@@ -4,8 +4,8 @@ export { SettingsError, SettingsReader, readSettings, type SettingDescriptor } f
 export { HealthBoard, type HealthReport } from './health.js';
 export { bindFields, createLogger, errorFields, createLogThrottles, createLogThrottle } from './logger.js';
 export type { LogFields, Logger } from './logger.js';
-export { repeat, type Repetition, shareNext } from './repeat.js';
-export type { Check } from './run-checks.js';
+export { repeat, repeatUntilClose, type Repetition, shareNext } from './repeat.js';
+export type { Checks } from './run-checks.js';
 export { readProcessSettings, runService, type ServiceScope } from './run-service.js';
 export { addGauge, addSourceGauge, watchSource, type SourceState } from './watch-sources.js';
 export { Gauge, Histogram, Registry, type Counter } from 'prom-client';

@@ -1,10 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { errorFields, type Logger } from './logger.js';
+import type { ServiceScope } from './run-service.js';
 
 export interface Repetition {
   readonly name: string;
   readonly everyMs: number;
-  readonly work: (signal: AbortSignal) => Promise<void>;
+  /** Throws, or returns a promise that rejects, when it fails. */
+  readonly work: (signal: AbortSignal) => unknown;
   readonly log: Logger;
 }
 
@@ -12,7 +14,7 @@ export interface Repetition {
  * Calls `work` repeatedly, with a pause of `everyMs` milliseconds between calls. A fault is logged when it begins
  * and when it ends. `stop` resolves when the current call has ended.
  */
-export function repeat({ name, everyMs, work, log }: Repetition): { stop(): Promise<void> } {
+export function repeat({ name, everyMs, work, log }: Repetition): { stop: () => Promise<void> } {
   const stopping = new AbortController();
   const { signal } = stopping;
   let failing = false;
@@ -40,6 +42,15 @@ export function repeat({ name, everyMs, work, log }: Repetition): { stop(): Prom
       return running;
     },
   };
+}
+
+/** As `repeat`, until the service closes. */
+export function repeatUntilClose(
+  repetition: Omit<Repetition, 'log'>,
+  { log, onClose }: Pick<ServiceScope, 'log' | 'onClose'>,
+): void {
+  const { stop } = repeat({ ...repetition, log });
+  onClose(repetition.name, stop);
 }
 
 /**

@@ -3,7 +3,7 @@ import { addCounter, startAdminServer, type AdminPage } from './admin-server.js'
 import { Closers, type Close } from './closing.js';
 import { HealthBoard } from './health.js';
 import { createLogger, errorFields, type Logger } from './logger.js';
-import { runChecks, type Check } from './run-checks.js';
+import { runChecks, type Checks } from './run-checks.js';
 import { SettingsError, readSettings, type SettingsReader } from './settings.js';
 
 /** What `compose` of a service is called with, to connect its parts. */
@@ -25,7 +25,7 @@ export interface ServiceDefinition<C> {
   readonly readConfig: (settings: SettingsReader) => C;
   readonly compose: (config: C, scope: ServiceScope) => Promise<void>;
   /** What the argument `check` looks at. */
-  readonly checks: (config: C) => readonly Check[];
+  readonly checks: (config: C) => Checks;
 }
 
 /** The settings that every service has. */
@@ -140,8 +140,7 @@ async function start<C>(definition: ServiceDefinition<C>): Promise<void> {
 
 /**
  * Starts a service, which runs until a signal ends it. With the argument `check` it prints what it can reach with
- * these settings instead, and ends. An invalid environment is reported on standard error, with
- * exit code 2.
+ * these settings instead, and ends. An invalid environment is reported on standard error, with exit code 2.
  */
 export async function runService<C>(definition: ServiceDefinition<C>): Promise<void> {
   try {

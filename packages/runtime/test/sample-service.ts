@@ -20,12 +20,8 @@ await runService({
       setImmediate(() => Promise.reject(new Error('nobody owns this')) as never);
     await Promise.resolve();
   },
-  checks: ({ fault }) => [
-    { name: 'size', run: () => Promise.resolve('is right') },
-    {
-      name: 'fault',
-      run: () =>
-        fault === 'none' ? Promise.resolve('none') : Promise.reject(new Error('set SAMPLE_FAULT=none')),
-    },
-  ],
+  checks: ({ fault }) => ({
+    size: Promise.resolve('is right'),
+    fault: fault === 'none' ? Promise.resolve('none') : Promise.reject(new Error('set SAMPLE_FAULT=none')),
+  }),
 });

@@ -4,8 +4,8 @@ import { checkKafka, connectKafka, openSink, prepareTopics } from '@webhooks/kaf
 import type { Kafka, KafkaNeeds } from '@webhooks/kafka';
 import { checkMongo, REQUEST_MS } from '@webhooks/mongodb';
 import { checkEgress } from '@webhooks/outbound';
-import { addCounter, repeat } from '@webhooks/runtime';
-import type { Check, ServiceScope } from '@webhooks/runtime';
+import { addCounter, repeatUntilClose } from '@webhooks/runtime';
+import type { Checks, ServiceScope } from '@webhooks/runtime';
 import type { ConfigApiConfig } from './config.js';
 import { createDeliveryPolicies } from './policies/delivery-policies.js';
 import { createPolicyReader } from './policies/policy-input.js';
@@ -42,12 +42,12 @@ const KAFKA_NEEDS: KafkaNeeds = {
 };
 
 /** What `check` looks at. */
-export const configApiChecks = (config: ConfigApiConfig): readonly Check[] => [
-  { name: 'kafka', run: () => checkKafka(config.kafka, KAFKA_NEEDS) },
-  { name: 'token issuer', run: () => checkIssuer(config.api) },
-  { name: 'mongodb', run: () => checkMongo(config.mongodb) },
-  { name: 'egress proxy', run: () => checkEgress(config.sending.egressProxy) },
-];
+export const checks = (config: ConfigApiConfig): Checks => ({
+  kafka: checkKafka(config.kafka, KAFKA_NEEDS),
+  'token issuer': checkIssuer(config.api),
+  mongodb: checkMongo(config.mongodb),
+  'egress proxy': checkEgress(config.sending.egressProxy),
+});
 
 async function openPublisher(kafka: Kafka, database: Database, scope: ServiceScope): Promise<Publisher> {
   const { log } = scope;
@@ -64,17 +64,12 @@ async function openPublisher(kafka: Kafka, database: Database, scope: ServiceSco
 }
 
 function startSweep(database: Database, { publish }: Publisher, scope: ServiceScope): void {
-  const sweeping = repeat({
-    name: 'publishing unacknowledged changes',
-    everyMs: SWEEP_EVERY_MS,
-    log: scope.log,
-    work: async () => {
-      const { unpublished, confirm } = storeWithin(database, SWEEP_MS);
-      const count = await sweepUnpublished({ unpublished, confirm, publish, now });
-      if (count > 0) scope.log.info('changes were published that Kafka had not acknowledged', { count });
-    },
-  });
-  scope.onClose('sweep', () => sweeping.stop());
+  const work = async (): Promise<void> => {
+    const { unpublished, confirm } = storeWithin(database, SWEEP_MS);
+    const count = await sweepUnpublished({ unpublished, confirm, publish, now });
+    if (count > 0) scope.log.info('changes were published that Kafka had not acknowledged', { count });
+  };
+  repeatUntilClose({ name: 'publishing unacknowledged changes', everyMs: SWEEP_EVERY_MS, work }, scope);
 }
 
 export async function composeConfigApi(config: ConfigApiConfig, scope: ServiceScope): Promise<void> {

@@ -1,10 +1,5 @@
 import { runService } from '@webhooks/runtime';
-import { composeConfigApi, configApiChecks } from './compose.js';
+import { checks, composeConfigApi } from './compose.js';
 import { readConfigApiConfig } from './config.js';
 
-await runService({
-  name: 'config-api',
-  readConfig: readConfigApiConfig,
-  compose: composeConfigApi,
-  checks: configApiChecks,
-});
+await runService({ name: 'config-api', readConfig: readConfigApiConfig, compose: composeConfigApi, checks });

@@ -19,7 +19,7 @@ import {
 import type { Kafka, KafkaNeeds, KafkaRecord, Source, SourceOptions } from '@webhooks/kafka';
 import { checkEgress } from '@webhooks/outbound';
 import { watchSource } from '@webhooks/runtime';
-import type { Check, ServiceScope } from '@webhooks/runtime';
+import type { Checks, ServiceScope } from '@webhooks/runtime';
 import { composeDeliver } from './compose-deliver.js';
 import type { Delivering, DeliveryParts } from './compose-deliver.js';
 import type { WorkerConfig } from './config.js';
@@ -172,10 +172,10 @@ function needsOf({ groupPrefix }: WorkerConfig): KafkaNeeds {
 }
 
 /** What `check` looks at. */
-export const workerChecks = (config: WorkerConfig): readonly Check[] => [
-  { name: 'kafka', run: () => checkKafka(config.kafka, needsOf(config)) },
-  { name: 'egress proxy', run: () => checkEgress(config.sending.egressProxy) },
-];
+export const checks = (config: WorkerConfig): Checks => ({
+  kafka: checkKafka(config.kafka, needsOf(config)),
+  'egress proxy': checkEgress(config.sending.egressProxy),
+});
 
 export async function composeDeliveryWorker(config: WorkerConfig, scope: ServiceScope): Promise<void> {
   const kafka = connectKafka(config.kafka, scope, RECORD_FORMAT);

@@ -1,10 +1,5 @@
 import { runService } from '@webhooks/runtime';
-import { composeDeliveryWorker, workerChecks } from './compose.js';
+import { checks, composeDeliveryWorker as compose } from './compose.js';
 import { readWorkerConfig } from './config.js';
 
-await runService({
-  name: 'delivery-worker',
-  readConfig: readWorkerConfig,
-  compose: composeDeliveryWorker,
-  checks: workerChecks,
-});
+await runService({ name: 'delivery-worker', readConfig: readWorkerConfig, compose, checks });

@@ -1,7 +1,7 @@
 import { MAX_EVENT_BYTES, RECORD_FORMAT, TOPIC_ACCESS, TOPIC_TABLE } from '@webhooks/contracts';
 import { checkIssuer, createTenantLimiter, serveApi, SharedBudget } from '@webhooks/http-api';
 import { checkKafka, connectKafka, openSink, prepareTopics } from '@webhooks/kafka';
-import type { Check, ServiceScope } from '@webhooks/runtime';
+import type { Checks, ServiceScope } from '@webhooks/runtime';
 import { ANY_TENANT, createPublishEvent } from './accept-event.js';
 import type { IngestConfig } from './config.js';
 import { notDurable, postEvents, tooManyPending } from './post-events.js';
@@ -9,10 +9,10 @@ import { notDurable, postEvents, tooManyPending } from './post-events.js';
 const KAFKA_NEEDS = { topics: TOPIC_TABLE, access: { topics: TOPIC_ACCESS.ingest, groups: [] } };
 
 /** What `check` looks at. */
-export const ingestChecks = (config: IngestConfig): readonly Check[] => [
-  { name: 'kafka', run: () => checkKafka(config.kafka, KAFKA_NEEDS) },
-  { name: 'token issuer', run: () => checkIssuer(config.api) },
-];
+export const checks = (config: IngestConfig): Checks => ({
+  kafka: checkKafka(config.kafka, KAFKA_NEEDS),
+  'token issuer': checkIssuer(config.api),
+});
 
 export async function composeIngest(config: IngestConfig, scope: ServiceScope): Promise<void> {
   const kafka = connectKafka(config.kafka, scope, RECORD_FORMAT);

@@ -5,7 +5,7 @@ import { checkKafka, connectKafka, openSink, prepareTopics } from '@webhooks/kaf
 import type { Kafka, KafkaNeeds } from '@webhooks/kafka';
 import { checkMongo } from '@webhooks/mongodb';
 import { addCounter } from '@webhooks/runtime';
-import type { Check, ServiceScope } from '@webhooks/runtime';
+import type { Checks, ServiceScope } from '@webhooks/runtime';
 import type { QueryApiConfig } from './config.js';
 import { openConfigurations } from './configurations.js';
 import type { Configurations } from './configurations.js';
@@ -115,11 +115,11 @@ const needsOf = ({ groupPrefix }: QueryApiConfig): KafkaNeeds => ({
 });
 
 /** What `check` looks at. */
-export const queryApiChecks = (config: QueryApiConfig): readonly Check[] => [
-  { name: 'kafka', run: () => checkKafka(config.kafka, needsOf(config)) },
-  { name: 'token issuer', run: () => checkIssuer(config.api) },
-  { name: 'mongodb', run: () => checkMongo(config.mongodb) },
-];
+export const checks = (config: QueryApiConfig): Checks => ({
+  kafka: checkKafka(config.kafka, needsOf(config)),
+  'token issuer': checkIssuer(config.api),
+  mongodb: checkMongo(config.mongodb),
+});
 
 export async function composeQueryApi(config: QueryApiConfig, scope: ServiceScope): Promise<void> {
   const kafka = connectKafka(config.kafka, scope, RECORD_FORMAT);

@@ -40,6 +40,8 @@ function readSingleTenant(settings: SettingsReader): string | undefined {
 
 /** Reads the settings of a service with a public HTTP port. */
 export function readApiSettings(settings: SettingsReader, defaults: ApiDefaults) {
+  const issuer = settings.url('TOKEN_ISSUER');
+  settings.refuseWhen(/^\w+:\/\/[^/]*@/.test(issuer), 'TOKEN_ISSUER must have no user and no password');
   return {
     host: settings.text('HOST', '0.0.0.0'),
     port: settings.port('PORT', defaults.port),
@@ -52,7 +54,7 @@ export function readApiSettings(settings: SettingsReader, defaults: ApiDefaults)
      */
     shutdownDelayMs: settings.integer('SHUTDOWN_DELAY_MS', SHUTDOWN_DELAY_MS, { max: MAX_TIME_MS }),
     proxies: settings.parsed('PROXY_CIDRS', '', parseBlocks) ?? new BlockList(),
-    issuer: settings.url('TOKEN_ISSUER'),
+    issuer,
     audience: settings.text('TOKEN_AUDIENCE'),
     /** Undefined: the keys are found by discovery. */
     jwksUri: settings.url('TOKEN_JWKS_URI', '') || undefined,

@@ -5,7 +5,7 @@ import express, { type NextFunction, type Request, type Response } from 'express
 import { AppError } from '../request/app-error.js';
 import { createBodyBudget, createConcurrencyLimiter } from '../limits/shared-budget.js';
 import type { BodyBudget, Caller } from '../limits/shared-budget.js';
-import { ANY_TENANT, identify, type Identity, type TenantOfClient } from '../token/identity.js';
+import { TENANT_ANY, identify, type Identity, type TenantOfClient } from '../token/identity.js';
 import type { ApiRequest, Operation } from '../request/operation.js';
 import { TRANSFER_MS } from './listen.js';
 import { createFaultLog, createRefusedTokenLog, send, sendProblem } from './send.js';
@@ -187,7 +187,7 @@ const methodOf = ({ method }: Request): string => (method === 'HEAD' ? 'GET' : m
 /** Logs a call of an operator's person or tool, which acts for any tenant that it names. */
 function logAnyTenant(identity: Identity, operation: string, response: Response, log: Logger): void {
   const { clientId, personId, tenantId, scopes } = identity;
-  if (!scopes.has(ANY_TENANT)) return;
+  if (!scopes.has(TENANT_ANY)) return;
   const requestId = response.get('x-request-id');
   log.info('an operator acts for a tenant', { operation, requestId, clientId, personId, tenantId });
 }

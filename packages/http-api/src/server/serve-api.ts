@@ -5,7 +5,6 @@ import { createApi } from './create-api.js';
 import { listen } from './listen.js';
 import type { Operation } from '../request/operation.js';
 import type { ApiSettings } from './api-settings.js';
-import type { TenantOfClient } from '../token/identity.js';
 import { watchTenantFile } from '../token/tenant-file.js';
 import { createTokenVerifier } from '../token/token-verifier.js';
 
@@ -31,12 +30,6 @@ function openVerifier(settings: ApiSettings, { health, log, onClose }: ServiceSc
   return verifier;
 }
 
-function openTenants({ tenantFile, singleTenant }: ApiSettings, scope: ServiceScope): TenantOfClient {
-  if (tenantFile === undefined) return () => singleTenant;
-  const tenantOf = watchTenantFile(tenantFile, scope);
-  return (clientId) => tenantOf(clientId) ?? singleTenant;
-}
-
 /**
  * Serves the operations of a service until it closes. Returns the port. Readiness needs the keys of the token issuer. A
  * service that shuts down is not ready, continues to serve for `shutdownDelayMs`, and then accepts no new request.
@@ -47,10 +40,12 @@ export async function serveApi(
   scope: ServiceScope,
 ): Promise<number> {
   const closing = new AbortController();
+  const { tenantFile, singleTenant } = settings;
+  const tenantOf = tenantFile && watchTenantFile(tenantFile, scope);
   const app = createApi({
     operations,
     verifier: openVerifier(settings, scope),
-    tenantOf: openTenants(settings, scope),
+    tenantOf: (clientId) => tenantOf?.(clientId) ?? singleTenant,
     limits: settings,
     log: scope.log,
     registry: scope.registry,

@@ -12,7 +12,7 @@ export interface Identity {
 }
 
 /** The scope of an operator's person or tool, which names the tenant of each call in the header `tenantid`. */
-export const ANY_TENANT = 'tenant.any';
+export const TENANT_ANY = 'tenant.any';
 
 /** Returns the tenant of a client whose token does not name one; undefined: such a token is refused. */
 export type TenantOfClient = (clientId: string) => string | undefined;
@@ -40,11 +40,11 @@ export function identify(claims: TokenClaims, { scopes, tenantHeader, tenantOf }
   const { clientId, personId } = claims;
   if (!scopes.some((wanted) => claims.scopes.has(wanted)))
     throw refused('insufficient-scope', `the access token needs the scope ${scopes.join(' or ')}`, scopes);
-  const isAny = claims.scopes.has(ANY_TENANT);
+  const isAny = claims.scopes.has(TENANT_ANY);
   const tenantId = isAny ? tenantHeader : (claims.tenant ?? tenantOf(clientId));
   if (!isTenantId(tenantId)) {
     const detail = isAny
-      ? `with the scope ${ANY_TENANT} the header tenantid names the tenant`
+      ? `with the scope ${TENANT_ANY} the header tenantid names the tenant`
       : 'the access token names no tenant';
     throw refused('forbidden-tenant', detail, []);
   }

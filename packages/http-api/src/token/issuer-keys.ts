@@ -15,7 +15,8 @@ const DEADLINE_MS = 4_000;
 const MAX_DOCUMENT_BYTES = 262_144;
 /**
  * Pause between requests. Without it, each token with an unknown key would cause one. A rotation that follows a request
- * refuses tokens of the new key for this long. Milliseconds.
+ * refuses tokens of the new key for this long. So unknown keys cause at most a request for the metadata and one for the
+ * keys in this time. Milliseconds.
  */
 export const FETCH_PAUSE_MS = 1_000;
 
@@ -64,8 +65,10 @@ function metadataAddresses(issuer: string): readonly string[] {
 function readMetadata({ issuer, jwks_uri: jwksUri }: Document, address: string, configured: string) {
   if (typeof issuer !== 'string' || withoutSlash(issuer) !== withoutSlash(configured))
     throw new Error(`${address} names the issuer ${shown(issuer)}: check TOKEN_ISSUER, now ${configured}`);
-  if (typeof jwksUri === 'string' && URL.canParse(jwksUri)) return { issuer, jwksUri };
-  throw new Error(`${address} has no jwks_uri: set TOKEN_JWKS_URI`);
+  const protocols = ['https:', new URL(configured).protocol];
+  if (typeof jwksUri === 'string' && protocols.includes(URL.parse(jwksUri)?.protocol ?? ''))
+    return { issuer, jwksUri };
+  throw new Error(`${address} has no https address as jwks_uri: set TOKEN_JWKS_URI`);
 }
 
 /** Finds the metadata of an issuer. Throws the fault of the first address when none has a document. */
@@ -84,7 +87,8 @@ async function fetchKeys(source: KeySource) {
   const { issuer, jwksUri } = source;
   const metadata = jwksUri === undefined ? await discover(issuer, signal) : { issuer, jwksUri };
   const keySet = await fetchJson(metadata.jwksUri, signal);
-  const count = Array.isArray(keySet['keys']) ? keySet['keys'].length : 0;
+  const keys: unknown[] = Array.isArray(keySet['keys']) ? keySet['keys'] : [];
+  const count = keys.filter((key) => typeof (Object(key) as Document)['kty'] === 'string').length;
   if (count === 0) throw new Error(`the issuer has no key at ${metadata.jwksUri}: check its signing keys`);
   return { ...metadata, keySet, count };
 }

@@ -55,10 +55,13 @@ function scopesOf(payload: JWTPayload, { tokenShape: shape, audience }: Expected
   const values = shape.scopes.flatMap((place) =>
     valuesAt(payload, place).flatMap((value) => {
       const own = withoutPrefix(value, audience);
-      return place === shape.audience ? (own ?? []) : [own ?? value];
+      if (place === shape.audience) return own ?? [];
+      // Roles come in lists; the scopes of a text are those that the client requested.
+      const ofRole = place.endsWith('[]') ? shape.scopesByRole.get(value) : undefined;
+      return [own ?? value, ...(ofRole ?? [])];
     }),
   );
-  return new Set(values.flatMap((value) => [value, ...(shape.scopesByRole.get(value) ?? [])]));
+  return new Set(values);
 }
 
 function hasAudience(payload: JWTPayload, { tokenShape: shape, audience }: ExpectedToken): boolean {
@@ -72,9 +75,17 @@ function hasAudience(payload: JWTPayload, { tokenShape: shape, audience }: Expec
 const typeOf = ({ typ }: JWTHeaderParameters): string =>
   typ === undefined ? 'none' : typ.toLowerCase().replace(/^application\//, '');
 
-/** Whether a token has a mark of ID tokens: of Keycloak (`typ`), of Cognito (`token_use`) or of OpenID Connect Core §2. */
-const isIdToken = ({ typ, token_use: use, nonce, at_hash: hash }: JWTPayload): boolean =>
-  typ === 'ID' || use === 'id' || nonce !== undefined || hash !== undefined;
+/**
+ * Whether a token has a mark of ID tokens: of Keycloak (`typ`), of Cognito (`token_use`) or of OpenID Connect Core §2. A
+ * `nonce` is none where access tokens have a mark of their own, such as `typ=Bearer`.
+ */
+function isIdToken(
+  { typ, token_use: use, nonce, at_hash: hash }: JWTPayload,
+  { required }: TokenShape,
+): boolean {
+  const hasOwnMark = required.some((requirement) => requirement.includes('='));
+  return typ === 'ID' || use === 'id' || (nonce !== undefined && !hasOwnMark) || hash !== undefined;
+}
 
 function isMet(payload: JWTPayload, requirement: string): boolean {
   const [place = '', expected] = requirement.split('=');
@@ -97,7 +108,7 @@ function lifetimeFault({ exp, iat }: JWTPayload, maxSeconds: number): Fault | un
 export function faultIn(token: JWTVerifyResult, expected: ExpectedToken): Fault | undefined {
   const { payload } = token;
   const { tokenShape: shape } = expected;
-  if (isIdToken(payload)) return 'id token';
+  if (isIdToken(payload, shape)) return 'id token';
   if (!shape.types.includes(typeOf(token.protectedHeader))) return 'type';
   if (payload.iss !== expected.issuer) return 'issuer';
   if (!hasAudience(payload, expected)) return 'audience';

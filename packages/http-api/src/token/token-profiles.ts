@@ -30,7 +30,7 @@ const RFC_9068: TokenProfile = {
 };
 const JWT: TokenProfile = { ...RFC_9068, types: ['jwt'], client: 'azp', required: ['sub'] };
 
-/** Shapes of the tokens that each issuer gives by default; RFC 9068 is that of issuers with a switch for it. */
+/** The tokens that each issuer issues by default. `rfc9068` is for an issuer that was switched to it. */
 const PROFILES: Readonly<Record<string, TokenProfile>> = {
   rfc9068: RFC_9068,
   // All its tokens have the header typ JWT; the claim typ is Bearer in access tokens alone.

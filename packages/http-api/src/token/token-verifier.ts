@@ -80,7 +80,8 @@ export function createTokenVerifier(options: TokenVerifierOptions) {
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
       });
     } catch (error) {
-      const fault = faultOf(error);
+      // With keys at hand, another one that cannot be fetched is an unknown key.
+      const fault = faultOf(error) ?? (keys.isReady() ? 'unknown key' : undefined);
       if (fault === undefined || (fault === 'unknown key' && !keys.isReady())) throw noKeys(error);
       // jose adds the payload to an error about it, and checks the signature before.
       const { payload } = error as { readonly payload?: JWTPayload };

@@ -82,7 +82,9 @@ describe('a check of the issuer', () => {
   it('names metadata without the address of the keys', async () => {
     for (const jwks of [undefined, 7, 'keys']) {
       desk.metadata.set(OPENID, { issuer: base(), jwks_uri: jwks });
-      await expect(checkIssuer({ issuer: base() })).rejects.toThrow('has no jwks_uri: set TOKEN_JWKS_URI');
+      await expect(checkIssuer({ issuer: base() })).rejects.toThrow(
+        'has no https address as jwks_uri: set TOKEN_JWKS_URI',
+      );
     }
   });
 

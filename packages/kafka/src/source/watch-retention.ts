@@ -1,4 +1,4 @@
-import { addSourceGauge, repeat, type ServiceScope } from '@webhooks/runtime';
+import { addSourceGauge, repeatUntilClose, type ServiceScope } from '@webhooks/runtime';
 import type { SourceHealth } from './source.js';
 import type { Kafka } from '../kafkajs/create-kafka.js';
 import { settingsOf } from '../kafkajs/topics.js';
@@ -39,16 +39,10 @@ export function watchRetention(
   scope: Pick<ServiceScope, 'registry' | 'log' | 'onClose'>,
 ): void {
   const retentions = new Map<string, number>();
-  const reading = repeat({
-    name: 'reading the retention of topics',
-    everyMs,
-    log: scope.log,
-    work: async () => {
-      const read = async (topic: string) => retentions.set(topic, await fetchRetention(kafka, topic));
-      await Promise.all(topics.map(read)); // a missing topic does not block the others
-    },
-  });
-  scope.onClose('retention', () => reading.stop());
+  const read = async (topic: string) => retentions.set(topic, await fetchRetention(kafka, topic));
+  // A missing topic does not block the others.
+  const work = () => Promise.all(topics.map(read));
+  repeatUntilClose({ name: 'reading the retention of topics', everyMs, work }, scope);
   const help = 'Age of the oldest unhandled record, divided by the retention time of its topic';
   const names = { name: 'webhook_retention_used_ratio', help, label: 'source' };
   addSourceGauge(scope, names, sources, ({ oldestAgeByTopic }) => {

@@ -163,15 +163,8 @@ export const produceRequest = (batches: readonly ProducedBatch[]) =>
 // Metadata version 8 (Kafka 2.3 and newer, 4.x included): the newest without flexible headers.
 const METADATA = { apiKey: 3, apiVersion: 8, apiName: 'Metadata' };
 
-/** What the broker reports about one topic. */
-interface TopicAccess {
-  readonly topic: string;
-  readonly errorCode: number;
-  /** A bit for each operation that this identity may do (KIP-430). */
-  readonly operations: number;
-}
-
-function decodeTopicAccess(payload: Buffer): TopicAccess[] {
+/** Decodes each topic's error code and operations: a bit for each that this identity may do (KIP-430). */
+function decodeTopicAccess(payload: Buffer) {
   const reader = new ByteReader(payload);
   const skipNodes = () => reader.array(() => reader.int32());
   reader.int32(); // throttle time
@@ -193,9 +186,7 @@ function decodeTopicAccess(payload: Buffer): TopicAccess[] {
 /** Builds a request for what this identity may do with these topics. */
 export function topicAccessRequest(topics: readonly string[]) {
   const encode = (): Buffer => {
-    const out = new ByteWriter(
-      4 + topics.reduce((bytes, topic) => bytes + 2 + Buffer.byteLength(topic), 0) + 3,
-    );
+    const out = new ByteWriter(topics.reduce((bytes, topic) => bytes + 2 + Buffer.byteLength(topic), 4 + 3));
     out.int32(topics.length);
     for (const topic of topics) out.string(topic);
     return out.int8(0).int8(0).int8(1).buffer; // creates no topic; operations of topics only
@@ -210,18 +201,9 @@ const DESCRIBE_GROUPS = { apiKey: 15, apiVersion: 3, apiName: 'DescribeGroups' }
 export function groupAccessRequest(groupId: string) {
   const encode = (): Buffer =>
     new ByteWriter(4 + 2 + Buffer.byteLength(groupId) + 1).int32(1).string(groupId).int8(1).buffer;
-  return apiRequest(DESCRIBE_GROUPS, encode, (payload) => {
-    const reader = new ByteReader(payload);
-    reader.int32(); // throttle time
-    const [group = { errorCode: 0, operations: 0 }] = reader.array(() => {
-      const errorCode = reader.int16();
-      reader.string(); // id
-      reader.string(); // state
-      reader.string(); // protocol type
-      reader.string(); // protocol
-      reader.array(() => [reader.string(), reader.string(), reader.string(), reader.bytes(), reader.bytes()]);
-      return { errorCode, operations: reader.int32() };
-    });
-    return group;
-  });
+  // One group: its error code follows the throttle time and the number of groups, and its operations end the response.
+  return apiRequest(DESCRIBE_GROUPS, encode, (payload) => ({
+    errorCode: payload.readInt16BE(4 + 4),
+    operations: payload.readInt32BE(payload.length - 4),
+  }));
 }

@@ -6,17 +6,11 @@ export const READY_DEADLINE_MS = 60_000;
 export const RESPONSE_DEADLINE_MS = 15_000;
 
 /** Resolves with the result of `work`. Throws after `deadlineMs`; the work itself is not interrupted. */
-export async function beforeDeadline<T>(work: Promise<T>, deadlineMs: number, what: string): Promise<T> {
-  const abort = new AbortController();
-  const tooLate = delay(deadlineMs, undefined, { signal: abort.signal }).then(() => {
-    throw new Error(`${what} was not done within ${deadlineMs / 1_000} s`);
-  });
-  tooLate.catch(() => undefined);
-  try {
-    return await Promise.race([work, tooLate]);
-  } finally {
-    abort.abort();
-  }
+export function beforeDeadline<T>(work: Promise<T>, deadlineMs: number, what: string): Promise<T> {
+  const tooLate = Promise.withResolvers<never>();
+  const fault = new Error(`${what} was not done within ${deadlineMs / 1_000} s`);
+  const timer = setTimeout(() => tooLate.reject(fault), deadlineMs);
+  return Promise.race([work, tooLate.promise]).finally(() => clearTimeout(timer));
 }
 
 /** How long a condition is polled, and how often; `everyMs`: default 25. */

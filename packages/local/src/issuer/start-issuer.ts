@@ -53,14 +53,13 @@ export interface IssuerOptions {
   readonly clients: readonly DevelopmentClient[];
   /** File for the signing key, so that tokens stay valid across restarts; created when missing, mode 0600. Default: none. */
   readonly keysFile?: string;
-  /** Lifetime of a token; default 600 s. */
-  readonly tokenTtlSeconds?: number;
   readonly log?: Log;
 }
 
 /** The provider's resource indicator, a URI. Tokens have `audience`, which need not be a URI. */
 const RESOURCE = 'urn:webhooks:api';
-const DEFAULT_TTL_SECONDS = 600;
+/** Lifetime of a token. */
+const TTL_SECONDS = 600;
 
 /**
  * Starts a token issuer for development: OAuth 2.0 client credentials, JWT access tokens of RFC 9068 (RS256, `typ at+jwt`) with the claim
@@ -106,7 +105,6 @@ const statelessAdapter: AdapterFactory = () => ({
 });
 
 function configurationFor(options: IssuerOptions, key: JWK): Configuration {
-  const ttlSeconds = options.tokenTtlSeconds ?? DEFAULT_TTL_SECONDS;
   const scopes = [...new Set(options.clients.flatMap((client) => client.scopes))];
   const tenants = new Map(options.clients.map((client) => [client.clientId, client.tenantId]));
   return {
@@ -114,7 +112,7 @@ function configurationFor(options: IssuerOptions, key: JWK): Configuration {
     jwks: { keys: [key] },
     cookies: { keys: [randomBytes(32).toString('base64url')] },
     scopes,
-    ttl: { ClientCredentials: ttlSeconds },
+    ttl: { ClientCredentials: TTL_SECONDS },
     clients: options.clients.map((client) => ({
       client_id: client.clientId,
       client_secret: client.clientSecret,
@@ -138,7 +136,7 @@ function configurationFor(options: IssuerOptions, key: JWK): Configuration {
             scope: scopes.join(' '),
             audience: options.audience,
             accessTokenFormat: 'jwt',
-            accessTokenTTL: ttlSeconds,
+            accessTokenTTL: TTL_SECONDS,
             jwt: { sign: { alg: 'RS256' } },
           };
         },

@@ -1,15 +1,10 @@
 import { existsSync } from 'node:fs';
 import { cp, mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { lastLines, runCommand, errorText } from '../engine/command.js';
+import { errorText } from '../engine/command.js';
 import { READY_DEADLINE_MS, untilClear } from '../engine/wait.js';
 import type { Log } from '../engine/wait.js';
-import {
-  brokerDataFolder,
-  javaArguments,
-  writeBrokerProperties,
-  createUnloggedKafka,
-} from './broker-process.js';
+import { brokerDataFolder, createUnloggedKafka, runTool, writeBrokerProperties } from './broker-process.js';
 import type { BrokerLaunch, BrokerRuntime } from './broker-process.js';
 
 /** An arbitrary id, the same for every local cluster. */
@@ -31,20 +26,12 @@ export async function ensureData(runtime: BrokerRuntime, launch: BrokerLaunch, l
   await mkdir(launch.folder, { recursive: true });
   const unfinished = `${target}.unfinished`;
   await rm(unfinished, { recursive: true, force: true });
-  if (runtime.template === undefined || launch.member !== undefined)
-    await format(runtime, await writeBrokerProperties(launch, unfinished), launch.folder);
-  else await cp(brokerDataFolder(runtime.template), unfinished, { recursive: true });
+  if (runtime.template === undefined || launch.member !== undefined) {
+    const properties = await writeBrokerProperties(launch, unfinished);
+    const command = ['format', '--cluster-id', CLUSTER_ID, '--config', properties];
+    await runTool(runtime, launch.folder, ['kafka.tools.StorageTool', ...command]);
+  } else await cp(brokerDataFolder(runtime.template), unfinished, { recursive: true });
   await rename(unfinished, target);
-}
-
-async function format(runtime: BrokerRuntime, propertiesFile: string, folder: string): Promise<void> {
-  const args = ['format', '--cluster-id', CLUSTER_ID, '--config', propertiesFile];
-  const { code, output } = await runCommand(
-    runtime.java,
-    [...javaArguments(runtime, [], 'kafka.tools.StorageTool'), ...args],
-    { timeoutMs: READY_DEADLINE_MS, cwd: folder, env: { LC_ALL: 'C.UTF-8' } },
-  );
-  if (code !== 0) throw new Error(`Apache Kafka could not format a data folder: ${lastLines(output)}`);
 }
 
 /**

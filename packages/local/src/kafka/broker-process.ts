@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Kafka, logLevel } from 'kafkajs';
-import { errorText } from '../engine/command.js';
-import { untilClear, type PollOptions } from '../engine/wait.js';
+import { Kafka, logLevel, type Admin } from 'kafkajs';
+import { errorText, lastLines, runCommand } from '../engine/command.js';
+import { READY_DEADLINE_MS, untilClear, type PollOptions } from '../engine/wait.js';
 import { launchEngine } from '../engine/engine-lifecycle.js';
 import type { GuardedProcess } from '../engine/guarded-process.js';
 import {
@@ -23,6 +23,21 @@ export const createUnloggedKafka = (brokers: readonly string[], retries = 0): Ka
     retry: { retries, initialRetryTime: 50, maxRetryTime: 250 },
   });
 
+/** Runs `work` with a connected admin client. `retries`: default 0. */
+export async function withAdmin<T>(
+  brokers: readonly string[],
+  work: (admin: Admin) => Promise<T>,
+  retries?: number,
+): Promise<T> {
+  const admin = createUnloggedKafka(brokers, retries).admin();
+  try {
+    await admin.connect();
+    return await work(admin);
+  } finally {
+    await admin.disconnect();
+  }
+}
+
 /**
  * Waits until the broker at `address` ("host:port") is ready: metadata lists the broker and a controller, and the controller would create a
  * topic (a request with `validateOnly`). An open port alone proves nothing. Resolves with undefined, or with the obstacle when the deadline
@@ -31,21 +46,14 @@ export const createUnloggedKafka = (brokers: readonly string[], retries = 0): Ka
 export const awaitBroker = (address: string, pollOptions: PollOptions): Promise<string | undefined> =>
   untilClear(() => obstacleOf(address), pollOptions);
 
-async function obstacleOf(address: string): Promise<string | undefined> {
-  const admin = createUnloggedKafka([address]).admin();
-  try {
-    await admin.connect();
+const obstacleOf = (address: string): Promise<string | undefined> =>
+  withAdmin([address], async (admin) => {
     const cluster = await admin.describeCluster();
     if (cluster.brokers.length === 0 || cluster.controller === null) return 'no broker or no controller yet';
     const topics = [{ topic: 'ready', numPartitions: 1, replicationFactor: 1 }];
     await admin.createTopics({ validateOnly: true, waitForLeaders: false, topics });
     return undefined;
-  } catch (error) {
-    return errorText(error);
-  } finally {
-    await admin.disconnect().catch(() => undefined);
-  }
-}
+  }).catch(errorText);
 
 /** A small heap and quick compiler settings: a start in two seconds, 150 MB when idle. */
 const SMALL_JVM = [
@@ -112,6 +120,23 @@ export async function writeBrokerProperties(launch: BrokerLaunch, logDir: string
   return path;
 }
 
+// Java reads file names in the encoding of the locale; in the plain C locale it finds no /home/josé.
+const JAVA_ENV = { LC_ALL: 'C.UTF-8' };
+
+/** Runs one of Kafka's own programs in `folder`. Throws with its last lines when it fails. */
+export async function runTool(
+  runtime: BrokerRuntime,
+  folder: string,
+  [mainClass, ...args]: readonly [string, ...string[]],
+): Promise<void> {
+  const { code, output } = await runCommand(
+    runtime.java,
+    [...javaArguments(runtime, [], mainClass), ...args],
+    { timeoutMs: READY_DEADLINE_MS, cwd: folder, env: JAVA_ENV },
+  );
+  if (code !== 0) throw new Error(`${mainClass} of Apache Kafka failed: ${lastLines(output)}`);
+}
+
 /** Starts the broker and resolves when it is ready. */
 export async function launchBroker(runtime: BrokerRuntime, launch: BrokerLaunch): Promise<GuardedProcess> {
   const propertiesFile = await writeBrokerProperties(launch, brokerDataFolder(launch.folder));
@@ -121,8 +146,7 @@ export async function launchBroker(runtime: BrokerRuntime, launch: BrokerLaunch)
     logName: 'kafka.log',
     command: runtime.java,
     args: [...javaArguments(runtime, launch.jvmOptions, 'kafka.Kafka'), propertiesFile],
-    // Java reads file names in the encoding of the locale; in the plain C locale it finds no /home/josé.
-    env: { LC_ALL: 'C.UTF-8' },
+    env: JAVA_ENV,
     awaitReady: (pollOptions) => awaitBroker(`127.0.0.1:${launch.port}`, pollOptions),
   });
 }

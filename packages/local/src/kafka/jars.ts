@@ -33,17 +33,14 @@ interface LockedJar {
   readonly sha256: string;
 }
 
-interface JarLock {
-  readonly jars: readonly LockedJar[];
-  /** Changes with any change of the lock file; names the folder of the cache. */
-  readonly fingerprint: string;
-}
-
-/** Reads `kafka-jars.lock.json`: the jars of the broker, with coordinates and checksums. */
-export function readJarLock(): JarLock {
+/**
+ * Reads `kafka-jars.lock.json`: the jars of the broker, with coordinates and checksums. `fingerprint` changes with any change of the file,
+ * and names the folder of the cache.
+ */
+export function readJarLock() {
   const folder = dirname(findPackageJSON(import.meta.url) ?? '');
   const text = readFileSync(join(folder, 'kafka-jars.lock.json'), 'utf8');
-  const { jars } = JSON.parse(text) as { jars: Omit<LockedJar, 'fileName'>[] };
+  const { jars } = JSON.parse(text) as { readonly jars: readonly Omit<LockedJar, 'fileName'>[] };
   return {
     jars: jars.map((jar) => ({ ...jar, fileName: `${jar.coordinates.split(':').slice(1).join('-')}.jar` })),
     fingerprint: createHash('sha256').update(text).digest('hex').slice(0, 16),

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
+import type { Admin } from 'kafkajs';
 import { externalEngine, superviseEngine, namedAddress } from '../engine/engine-lifecycle.js';
 import type { EngineLifecycle, EngineKind } from '../engine/engine-lifecycle.js';
 import { RESPONSE_DEADLINE_MS, READY_DEADLINE_MS, withProgress } from '../engine/wait.js';
@@ -8,10 +9,10 @@ import { brokerProperties } from './broker-properties.js';
 import type { ProxiedListener, SecureListener } from './broker-properties.js';
 import {
   awaitBroker,
-  createUnloggedKafka,
   ALL_COMPILERS,
   classArchive,
   launchBroker,
+  withAdmin,
   type BrokerLaunch,
   type BrokerRuntime,
 } from './broker-process.js';
@@ -72,14 +73,9 @@ export async function useKafkaAddress(
 
 /** Returns the client ids of a consumer group's members. */
 export async function membersOf(brokers: readonly string[], groupId: string): Promise<readonly string[]> {
-  const admin = createUnloggedKafka(brokers, GROUP_RETRIES).admin();
-  try {
-    await admin.connect();
-    const { groups } = await admin.describeGroups([groupId]);
-    return groups.flatMap(({ members }) => members.map(({ clientId }) => clientId));
-  } finally {
-    await admin.disconnect();
-  }
+  const describe = (admin: Admin) => admin.describeGroups([groupId]);
+  const { groups } = await withAdmin(brokers, describe, GROUP_RETRIES);
+  return groups.flatMap(({ members }) => members.map(({ clientId }) => clientId));
 }
 
 /** Starts a real Apache Kafka as a child process: one broker that is its own controller, reachable at 127.0.0.1 only. */

@@ -15,7 +15,7 @@ import type { Fleet } from './fleet.js';
 import { keepEngineRunning } from './keep-running.js';
 import type { KeptService } from './keep-running.js';
 import { planServices } from './service-environments.js';
-import type { EngineProxies } from './service-environments.js';
+import type { EngineProxies, ServicePlan } from './service-environments.js';
 import { choosePorts } from './ports.js';
 import type { Ports } from './ports.js';
 import { claimDataDir, removeStackFile, writeStackFile } from './stack-file.js';
@@ -83,10 +83,15 @@ async function openEngines(
 
 type Engines = Awaited<ReturnType<typeof openEngines>>;
 
-function describe(
-  parts: Engines & { ports: Ports; clients: readonly DevelopmentClient[]; services: readonly KeptService[] },
-): StackDescription {
-  const { kafka, mongo, issuer, authority, certificate, ports, clients, services } = parts;
+interface StackParts extends Engines {
+  readonly ports: Ports;
+  readonly plans: readonly ServicePlan[];
+  readonly clients: readonly DevelopmentClient[];
+  readonly services: readonly KeptService[];
+}
+
+function describe(parts: StackParts): StackDescription {
+  const { kafka, mongo, issuer, authority, certificate, ports, plans, clients, services } = parts;
   const pids = [
     ...services.map(({ name, pid }) => [name, pid] as const),
     ['kafka', kafka.pid] as const,
@@ -103,12 +108,7 @@ function describe(
     tokenEndpoint: issuer.tokenEndpoint,
     clients,
     tls: { caFile: authority.caFile, certFile: certificate.certFile, keyFile: certificate.keyFile },
-    admin: {
-      'config-api': `http://127.0.0.1:${ports.configApiAdmin}`,
-      ingest: `http://127.0.0.1:${ports.ingestAdmin}`,
-      'delivery-worker': `http://127.0.0.1:${ports.workerAdmin}`,
-      'query-api': `http://127.0.0.1:${ports.queryApiAdmin}`,
-    },
+    admin: Object.fromEntries(plans.map(({ name, adminPort }) => [name, `http://127.0.0.1:${adminPort}`])),
     processes: Object.fromEntries(pids.flatMap(([name, pid]) => (pid === undefined ? [] : [[name, pid]]))),
   };
 }
@@ -158,7 +158,7 @@ async function open(options: StackOptions, closers: Closer[]) {
   const keep = { log, onProcessesChanged: () => writeStackFile(dataDir, description()) };
   const fleet = createFleet(plans, dataDir, keep);
   const description = (): StackDescription =>
-    describe({ ...engines, ports, clients, services: fleet.services });
+    describe({ ...engines, ports, plans, clients, services: fleet.services });
   closers.push(
     keepEngineRunning('Kafka', engines.kafka, keep),
     keepEngineRunning('MongoDB', engines.mongo, keep),

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { ClientPair } from '@webhooks/contracts';
 import type { EndpointCertificate } from '../pool/exchange.js';
-import { addGauge, repeat, type ServiceScope } from '@webhooks/runtime';
+import { addGauge, repeatUntilClose, type ServiceScope } from '@webhooks/runtime';
 
 /** A client certificate, presented when an endpoint requests one, and the files it was read from. */
 export interface ClientCertificate extends ClientPair {
@@ -164,27 +164,25 @@ const CHECK_EVERY_MS = 10_000;
 export function watchClientCertificate(
   first: ClientCertificate,
   sender: { present(certificate: ClientCertificate): void },
-  { registry, log, onClose }: Pick<ServiceScope, 'registry' | 'log' | 'onClose'>,
+  scope: Pick<ServiceScope, 'registry' | 'log' | 'onClose'>,
   everyMs = CHECK_EVERY_MS,
 ): void {
   let presented = first;
   let refused = 0;
-  const check = (): Promise<void> => {
+  const work = (): void => {
     refused = 1;
     const found = readClientCertificate(presented);
     if (found.certificate !== presented.certificate) {
       sender.present(found);
       presented = found;
-      log.info('the client certificate was renewed', { expiresAt: found.expiresAt.toISOString() });
+      scope.log.info('the client certificate was renewed', { expiresAt: found.expiresAt.toISOString() });
     }
     refused = 0;
-    return Promise.resolve();
   };
   const end = 'When the client certificate expires, Unix time';
   const endSeconds = (): number => presented.expiresAt.getTime() / 1_000;
-  addGauge(registry, 'webhook_client_certificate_expiry_timestamp_seconds', end, endSeconds);
+  addGauge(scope.registry, 'webhook_client_certificate_expiry_timestamp_seconds', end, endSeconds);
   const fault = '1 while the files of the client certificate hold a pair that is refused';
-  addGauge(registry, 'webhook_client_certificate_refused', fault, () => refused);
-  const watch = repeat({ name: 'renewing the client certificate', everyMs, work: check, log });
-  onClose('client certificate', () => watch.stop());
+  addGauge(scope.registry, 'webhook_client_certificate_refused', fault, () => refused);
+  repeatUntilClose({ name: 'renewing the client certificate', everyMs, work }, scope);
 }

@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { connect, isIPv6, type Socket } from 'node:net';
-import { repeat, type ServiceScope } from '@webhooks/runtime';
+import { repeatUntilClose, type ServiceScope } from '@webhooks/runtime';
 import { EGRESS_PROXY, SendFailure, toConnectFailure } from '../send-failure.js';
 
 /** The HTTP proxy through which all connections to endpoints are opened (`EGRESS_PROXY`). */
@@ -118,14 +118,13 @@ export async function checkEgress(proxy: EgressProxy | undefined): Promise<strin
 /** Checks the proxy every 2 s. A fault is logged when it begins and ends, and the service is not ready meanwhile. */
 export function watchEgress(
   proxy: EgressProxy,
-  { health, log, onClose }: Pick<ServiceScope, 'health' | 'log' | 'onClose'>,
+  scope: Pick<ServiceScope, 'health' | 'log' | 'onClose'>,
 ): void {
   let fault: Error | undefined;
   const work = async (): Promise<void> => {
     fault = await checkProxy(proxy).then(() => undefined, toConnectFailure);
     if (fault !== undefined) throw fault;
   };
-  const watch = repeat({ name: 'checking the egress proxy', everyMs: CHECK_MS, work, log });
-  onClose('egress proxy', () => watch.stop());
-  health.readiness('egress proxy', () => fault?.message);
+  repeatUntilClose({ name: 'checking the egress proxy', everyMs: CHECK_MS, work }, scope);
+  scope.health.readiness('egress proxy', () => fault?.message);
 }

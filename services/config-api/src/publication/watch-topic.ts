@@ -1,7 +1,7 @@
 import { TOPICS } from '@webhooks/contracts';
 import { openTableReader } from '@webhooks/kafka';
 import type { Kafka, TableReader } from '@webhooks/kafka';
-import { addCounter, addGauge, repeat } from '@webhooks/runtime';
+import { addCounter, addGauge, repeatUntilClose } from '@webhooks/runtime';
 import type { Counter, ServiceScope } from '@webhooks/runtime';
 import { ConfigurationCache } from './configuration-cache.js';
 import { repairAll, repairOne } from './repair-topic.js';
@@ -91,19 +91,12 @@ export function watchTopic(options: WatchTopicOptions): void {
     reader = open();
     throw new Error('the topic of configurations cannot be read', { cause });
   };
-  const watching = repeat({
-    name: 'comparing the topic with the database',
-    everyMs: ROUND_MS,
-    log: scope.log,
-    work: async (signal) => {
-      if (fault) await reopen(fault);
-      else if (reader.isFresh()) await rounds.run(signal);
-    },
-  });
-  scope.onClose('topic watch', async () => {
-    await watching.stop();
-    await reader.close();
-  });
+  const work = async (signal: AbortSignal): Promise<void> => {
+    if (fault) await reopen(fault);
+    else if (reader.isFresh()) await rounds.run(signal);
+  };
+  scope.onClose('topic reader', () => reader.close());
+  repeatUntilClose({ name: 'comparing the topic with the database', everyMs: ROUND_MS, work }, scope);
   const help = 'Keys on the topic of configurations, as read by this process';
   addGauge(scope.registry, 'config_api_topic_keys', help, () => rounds.cache.size);
 }

@@ -4,7 +4,7 @@ import { PATTERNS } from '@webhooks/contracts';
 import { AppError, createConcurrencyLimiter, matching, pageOf, readQuery } from '@webhooks/http-api';
 import type { ApiRequest, ConcurrencyLimiter, Operation } from '@webhooks/http-api';
 import { REQUEST_MS } from '@webhooks/mongodb';
-import { repeat } from '@webhooks/runtime';
+import { repeatUntilClose } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../database.js';
@@ -108,19 +108,14 @@ const POLL_MS = 500;
 
 /** Runs the jobs of all tenants, one page of each in turn, until the service closes. */
 function runRedeliveryJobs(ports: RunRedeliveriesPorts, scope: ServiceScope): void {
-  const running = repeat({
-    name: 'redelivering',
-    everyMs: POLL_MS,
-    log: scope.log,
-    work: async (signal) => {
-      for (;;) {
-        const pauseMs = signal.aborted ? undefined : await runPage(ports);
-        if (pauseMs === undefined) return;
-        await wait(pauseMs, undefined, { signal }).catch(() => undefined);
-      }
-    },
-  });
-  scope.onClose('redeliveries', () => running.stop());
+  const work = async (signal: AbortSignal): Promise<void> => {
+    for (;;) {
+      const pauseMs = signal.aborted ? undefined : await runPage(ports);
+      if (pauseMs === undefined) return;
+      await wait(pauseMs, undefined, { signal }).catch(() => undefined);
+    }
+  };
+  repeatUntilClose({ name: 'redelivering', everyMs: POLL_MS, work }, scope);
 }
 
 /** Composes redelivery: one delivery by a request, many by jobs that all instances share. */
