@@ -79,7 +79,7 @@ const TLS_FILE = /[?&]tls(?:CA|CRL|CertificateKey)File=([^&]+)/gi;
 async function readSource({ uri: first, uriFile, database }: MongodbSettings) {
   const text = uriFile === undefined ? first : await readFile(uriFile, 'utf8');
   const { uri, database: named } = parseMongoUri(text.trimEnd(), database);
-  if (named !== database)
+  if (uriFile !== undefined && named !== database)
     throw new Error(`MONGODB_URI names another database than ${database}: restart the service`);
   const files = [...uri.matchAll(TLS_FILE)].map(([, file = '']) => decodeURIComponent(file));
   const contents = await Promise.all(files.map((file) => readFile(file, 'utf8')));
