@@ -1,5 +1,7 @@
 import { MongoClient } from 'mongodb';
+import { errorText } from './engine/command.js';
 import { namedAddress } from './engine/engine-lifecycle.js';
+import { READY_DEADLINE_MS, untilClear } from './engine/wait.js';
 import { withAdmin } from './kafka/broker-process.js';
 import { withDatabase } from './mongo/start-mongo.js';
 
@@ -24,7 +26,7 @@ function fromSetup(variable: 'TEST_KAFKA_BROKERS' | 'TEST_MONGODB_URI'): string 
 }
 
 /**
- * Deletes all topics and databases of this jest worker's engines and returns their addresses. For a test that needs a whole Kafka, at a
+ * Deletes all topics, groups and databases of this jest worker's engines and returns their addresses. For a test that needs a whole Kafka, at a
  * tenth of what another broker costs. Throws when the environment names one of the engines, because its data may be somebody's.
  */
 export async function emptyTestEngines(): Promise<{ kafkaBrokers: string[]; mongodbUri: string }> {
@@ -32,14 +34,21 @@ export async function emptyTestEngines(): Promise<{ kafkaBrokers: string[]; mong
     if (namedAddress(variable) !== undefined)
       throw new Error(`this test deletes all data of its engines: unset ${variable}`);
   const engines = { kafkaBrokers: testKafkaBrokers(), mongodbUri: fromSetup('TEST_MONGODB_URI') };
-  await Promise.all([deleteTopics(engines.kafkaBrokers), dropDatabases(engines.mongodbUri)]);
+  await Promise.all([emptyKafka(engines.kafkaBrokers), dropDatabases(engines.mongodbUri)]);
   return engines;
 }
 
-const deleteTopics = (brokers: readonly string[]): Promise<void> =>
+const emptyKafka = (brokers: readonly string[]): Promise<void> =>
   withAdmin(brokers, async (admin) => {
     const topics = (await admin.listTopics()).filter((topic) => !topic.startsWith('__'));
     if (topics.length > 0) await admin.deleteTopics({ topics });
+    const deleteGroups = async (): Promise<string | undefined> => {
+      const groupIds = (await admin.listGroups()).groups.map(({ groupId }) => groupId);
+      return admin.deleteGroups(groupIds).then(() => undefined, errorText);
+    };
+    // A killed process stays a member of its group until its session ends.
+    const obstacle = await untilClear(deleteGroups, { deadlineMs: READY_DEADLINE_MS, everyMs: 250 });
+    if (obstacle !== undefined) throw new Error(`earlier groups cannot be deleted: ${obstacle}`);
   });
 
 const SYSTEM_DATABASES = ['admin', 'config', 'local'];

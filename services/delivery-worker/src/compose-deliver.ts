@@ -2,7 +2,7 @@ import { LONGEST_TIMEOUT_MS } from '@webhooks/contracts';
 import type { DeliveryTask, RecordOrigin } from '@webhooks/contracts';
 import { createSender, watchClientCertificate, watchEgress } from '@webhooks/outbound';
 import type { Sender } from '@webhooks/outbound';
-import { errorFields } from '@webhooks/runtime';
+import { createLogThrottle, errorFields } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import { Admission, drain } from './admission/admission.js';
 import { TICK_MS } from './admission/queue.js';
@@ -69,10 +69,15 @@ export function composeDeliver(config: WorkerConfig, parts: DeliveryParts, scope
   const admission = openAdmission(config, cache, scope);
   const { vendorHeader, schedule } = config;
   const { userAgent } = config.sending;
+  // While the egress proxy is down, thousands of attempts fail alike.
+  const throttle = createLogThrottle();
   const ports: DeliverPorts = {
     ...{ cache, publish, attemptLog, admission, sender, userAgent, vendorHeader, schedule },
     onFault: ({ ref, deliveryId }, fault) =>
-      scope.log.error('an attempt could not be made', { ref, deliveryId, ...errorFields(fault) }),
+      throttle((attempts) => {
+        const fields = { attempts, ref, deliveryId, ...errorFields(fault) };
+        scope.log.error('an attempt could not be made', fields);
+      }),
     observe: observers.settled,
   };
   return {

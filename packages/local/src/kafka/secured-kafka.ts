@@ -78,7 +78,8 @@ export async function startSecuredKafka(options: SecuredKafkaOptions) {
   await writeFile(join(dataDir, 'broker.pem'), `${keyPem}\n${certPem}`, { mode: 0o600 });
   const port = await freePort();
   const kafka = await startEmbeddedKafka({
-    ...{ dataDir, log },
+    // TLS takes far more CPU time by the quick compiler.
+    ...{ dataDir, log, forLoad: true },
     secure: { port, settings: { ...AUTHORIZER, ...listenerSettings(options) } },
     // The client's own protection against foreign addresses of key sets (Kafka 4.0).
     jvmOptions: tokens ? [`-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=${tokens.jwksUri}`] : [],

@@ -42,6 +42,8 @@ const CREDENTIALS_REFUSED: ReadonlySet<number> = new Set([401, 407]);
 export const noResponse = (cause?: unknown): SendFailure =>
   new EgressFault('sends no response: check EGRESS_PROXY, and that the proxy runs and takes HTTP', cause);
 
+const isTunnel = (status: number): boolean => status >= 200 && status <= 299;
+
 /** Begins a connection to the proxy. The caller must destroy the socket. */
 export function connectToProxy({ host, port }: EgressProxy): Socket {
   const tcp = connect({ host, port, noDelay: true, keepAlive: true });
@@ -59,8 +61,9 @@ async function request(tcp: Socket, proxy: EgressProxy, method: 'CONNECT' | 'OPT
   const status = await new Promise<number>((resolve, reject) => {
     httpRequest({ createConnection: () => tcp, method, path, headers })
       .once('connect', ({ statusCode = 0 }, _socket, rest) => {
-        // In TLS the endpoint sends nothing before the client's first bytes.
-        if (rest.length > 0) reject(new EgressFault('sends a body with its response to CONNECT'));
+        // Of a tunnel: in TLS the endpoint sends nothing before the client's first bytes. A refusal may have a body.
+        if (isTunnel(statusCode) && rest.length > 0)
+          reject(new EgressFault('sends a body with its response to CONNECT'));
         else resolve(statusCode);
       })
       .once('response', ({ statusCode = 0 }) => resolve(statusCode))
@@ -87,7 +90,7 @@ export async function openTunnel(tcp: Socket, proxy: EgressProxy, address: strin
   const path = `${isIPv6(address) ? `[${address}]` : address}:${port}`;
   const status = await request(tcp, proxy, 'CONNECT', path);
   if (UNREACHED.has(status)) throw new SendFailure('CONNECT', `EGRESS_PROXY_${status}`);
-  if (status < 200 || status > 299)
+  if (!isTunnel(status))
     throw new EgressFault(`refuses CONNECT to port ${port} (${status}): allow it in its rules`);
 }
 
