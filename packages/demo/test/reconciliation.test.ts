@@ -44,8 +44,16 @@ async function register(
   const { certPem, keyPem } = await test.stack.authority.issue(['localhost']);
   const endpoint = await startEndpoint({ certPem, keyPem, reply, remember: 100_000 });
   endpoints.push(endpoint);
+  const before = await countKnown();
   const { ref } = await client.register({ eventType, endpointUrl: endpoint.url });
+  await eventually(async () => (await countKnown()) > before, LONG);
   return [ref, endpoint];
+}
+
+/** How many webhooks the worker knows: a new one is in force for events that come later. */
+async function countKnown(): Promise<number> {
+  const metrics = await fetch(`${test.stack.description().admin['delivery-worker']}/metrics`);
+  return Number(/^webhook_configurations (\d+)$/m.exec(await metrics.text())?.[1] ?? 0);
 }
 
 const delivery = (ref: string, status: DeliveryStatus): Promise<DeliveryDetail> =>

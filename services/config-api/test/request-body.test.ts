@@ -108,7 +108,7 @@ describe.each(['POST', 'PUT'])('the body of %s', (method) => {
     expect(violationsOf(answer)).toEqual([
       {
         property: 'applicationId',
-        reason: expect.stringMatching(/^must be a string .* or null$/) as unknown,
+        reason: expect.stringMatching(/^must be a string .* or null;/) as unknown,
       },
     ]);
   });
