@@ -5,8 +5,14 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { TOPIC_ACCESS, TOPIC_TABLE, TOPICS } from '@webhooks/contracts';
 import type { AttemptPack } from '@webhooks/contracts';
-import { emptyTestEngines, openCertificateAuthority, startSecuredKafka, startStack } from '@webhooks/local';
-import type { CertificateAuthority, SecuredKafka, Stack } from '@webhooks/local';
+import {
+  emptyTestEngines,
+  openCertificateAuthority,
+  startIssuer,
+  startSecuredKafka,
+  startStack,
+} from '@webhooks/local';
+import type { CertificateAuthority, Issuer, SecuredKafka, Stack } from '@webhooks/local';
 import { buildEvent, eventually, startEndpoint } from '@webhooks/testkit';
 import type { Endpoint } from '@webhooks/testkit';
 import { clientFor, feedTopic, newReport, readFeedLine, registerWebhooks } from '@webhooks/testkit/account';
@@ -14,6 +20,10 @@ import kafkajs from 'kafkajs';
 import { followTopics } from './follow-topics.js';
 
 const EVENTS = Number(process.env['SECURED_EVENTS'] ?? 20_000);
+/** The others are fault cases: `plain`, `scram-sha-256`, `oauthbearer`. */
+const MECHANISM = process.env['SECURED_MECHANISM'] ?? 'scram-sha-512';
+/** Only these have passwords that can be changed while the broker runs. */
+const whenScram = MECHANISM.startsWith('scram') ? it : it.skip;
 const LONG = { timeoutMs: 120_000 };
 /** kafkajs authenticates 10 s before the end of a session, here a second after the last time. */
 const SESSION_MS = 11_000;
@@ -22,6 +32,7 @@ const MAX_GAP_MS = 3_000;
 const folder = mkdtempSync(join(tmpdir(), 'secured-stack-'));
 const fileOf = (name: string): string => join(folder, name);
 let authority: CertificateAuthority;
+let issuer: Issuer;
 let kafka: SecuredKafka;
 let stack: Stack;
 let endpoint: Endpoint;
@@ -58,10 +69,15 @@ const settingsOf = (service: string): Record<string, string> => ({
   KAFKA_TLS_CA_FILE: authority.caFile,
   KAFKA_TLS_CERT_FILE: fileOf('cert.pem'),
   KAFKA_TLS_KEY_FILE: fileOf('key.pem'),
-  KAFKA_SASL_MECHANISM: 'scram-sha-512',
+  KAFKA_SASL_MECHANISM: MECHANISM,
   KAFKA_SASL_USERNAME: service,
   KAFKA_SASL_PASSWORD_FILE: fileOf('password'),
+  ...(MECHANISM === 'oauthbearer' && { KAFKA_SASL_TOKEN_ENDPOINT: issuer.tokenEndpoint }),
 });
+
+const setPasswords = async (password: string): Promise<void> => {
+  for (const user of SERVICES) await kafka.setPassword(user, password, MECHANISM.toUpperCase());
+};
 
 beforeAll(async () => {
   authority = await openCertificateAuthority(folder);
@@ -69,9 +85,17 @@ beforeAll(async () => {
   writeFileSync(fileOf('password'), 'first');
   const dataDir = join(folder, 'kafka');
   mkdirSync(dataDir);
-  kafka = await startSecuredKafka({ dataDir, authority, sessionMs: SESSION_MS });
+  const clients = SERVICES.map((clientId) => ({
+    ...{ clientId, clientSecret: 'first', tenantId: 'any', scopes: ['event.write'] as const },
+  }));
+  issuer = await startIssuer({ audience: 'kafka', clients });
+  kafka = await startSecuredKafka({
+    ...{ dataDir, authority, sessionMs: SESSION_MS },
+    plainUsers: Object.fromEntries(SERVICES.map((user) => [user, 'first'])),
+    tokens: { issuer: issuer.issuer, jwksUri: issuer.jwksUri, audience: 'kafka' },
+  });
   await createTopics();
-  for (const user of SERVICES) await kafka.setPassword(user, 'first');
+  if (MECHANISM.startsWith('scram')) await setPasswords('first');
   await kafka.allow(
     ...SERVICES.flatMap((user) => [
       ...Object.entries(TOPIC_ACCESS[user]).map(([topic, operations]) => ({ user, topic, operations })),
@@ -102,6 +126,7 @@ afterAll(async () => {
   await endpoint.close();
   await stack.stop();
   await kafka.stop();
+  await issuer.stop();
   rmSync(folder, { recursive: true, force: true });
 }, 60_000);
 
@@ -137,20 +162,20 @@ const untilRenewed = async (): Promise<void> => {
   await eventually(() => endpoint.arrivals.length >= before + 600, LONG);
 };
 
-it.each([
+whenScram.each([
   [
     'the file of the password, then the brokers',
     async () => {
       writeFileSync(fileOf('password'), 'second');
       await untilRenewed();
-      for (const user of SERVICES) await kafka.setPassword(user, 'second');
+      await setPasswords('second');
       await untilRenewed();
     },
   ],
   [
     'the brokers, then the file of the password',
     async () => {
-      for (const user of SERVICES) await kafka.setPassword(user, 'third');
+      await setPasswords('third');
       writeFileSync(fileOf('password'), 'third');
       await untilRenewed();
     },
@@ -222,7 +247,7 @@ it('a right that is taken away is named by /readyz within 5 s', async () => {
   await eventually(async () => (await faults()).includes('"ok"'));
 }, 30_000);
 
-it(`${EVENTS} events go through a Kafka with TLS, client certificates, SCRAM and exactly the documented rights`, async () => {
+it(`${EVENTS} events go through a Kafka with TLS, client certificates, ${MECHANISM} and exactly the documented rights`, async () => {
   // The embedded database would take minutes for them.
   await stack.fleet.stop('query-api');
   endpoint.forget();

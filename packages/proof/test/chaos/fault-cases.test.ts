@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { FAULTS } from '../../src/chaos/faults.js';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..', '..');
-const CASES = 42;
+const CASES = 43;
 const COMMAND = 'npm run chaos -- --faults ';
 
 interface Row {
