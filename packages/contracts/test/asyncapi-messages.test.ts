@@ -146,7 +146,16 @@ describe('a task in asyncapi.yaml', () => {
   });
 
   it('needs exactly what a first attempt has', () => {
-    const { applicationId, firstAttemptAt, errorCode, httpStatus, history, traceparent, ...first } = fullTask;
+    const {
+      applicationId,
+      firstAttemptAt,
+      acceptedAt,
+      errorCode,
+      httpStatus,
+      history,
+      traceparent,
+      ...first
+    } = fullTask;
     expect(Object.keys(taskHeaders(first)).sort()).toEqual([...required].sort());
     expect(faultsOf('deliveryTask', taskMessage(first))).toEqual([]);
   });
@@ -159,8 +168,17 @@ describe('a task in asyncapi.yaml', () => {
   });
 
   it('of a whole event has every header that the code writes, and is read back', () => {
-    const { eventId, eventType, dueAt, firstDueAt, origin, traceparent, body } = fullTask;
-    const parts = { eventId, eventType, tenantId: fullTask.tenantId, dueAt, firstDueAt, origin, body };
+    const { eventId, eventType, dueAt, firstDueAt, origin, acceptedAt, traceparent, body } = fullTask;
+    const parts = {
+      eventId,
+      eventType,
+      tenantId: fullTask.tenantId,
+      dueAt,
+      firstDueAt,
+      origin,
+      acceptedAt,
+      body,
+    };
     const fanOut: FanOut = { ...parts, traceparent: traceparent ?? '', afterRef: fullTask.ref };
     const headers = fanOutHeaders(fanOut);
     expect(Object.keys(headers).sort()).toEqual(membersOf(at('components', 'schemas', 'FanOutHeaders')));

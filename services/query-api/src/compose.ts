@@ -24,6 +24,7 @@ import { composeRedelivery } from './redelivery/compose.js';
 import { createPublishTasks } from './redelivery/redelivery-task.js';
 import type { PublishTasks } from './redelivery/redelivery-task.js';
 import { testOperations } from './redelivery/send-one.js';
+import { composeStatements } from './statements/compose.js';
 
 const PUBLISH_MS = 3_000;
 /**
@@ -76,6 +77,7 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
     ...{ database, lists },
     storeNotification: (notification) => storeDeadLetter(database.writing(), notification),
     onSkipped,
+    retentionMs: retention.logMs,
     catchUp: (withEvents) => catchUp(TOPICS.attempts, ...(withEvents ? [TOPICS.events] : [])),
   });
   const transactions = composePayments({
@@ -86,9 +88,12 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
     waiting: { total: Math.ceil(config.api.maxOpenRequests / 2), perTenant: config.maxWaitingPerTenant },
   });
   const health = composeHealth({ database, configurations, onSkipped });
-  const projections = [transactions.projection, deliveryLog.projection, health.projection].map((projection) =>
-    skipRefused(projection, onSkipped),
-  );
+  const statements = composeStatements({
+    ...{ database, configurations, retentionMs: retention.logMs },
+    catchUp: () => catchUp(TOPICS.events),
+  });
+  const composed = [transactions, deliveryLog, health, statements];
+  const projections = composed.map(({ projection }) => skipRefused(projection, onSkipped));
   const runQuery: RunPositionQuery = (statement) => database.writing()(statement);
   const catchUps = runProjections({ kafka, groupPrefix, projections, runQuery }, scope);
   return [
@@ -104,6 +109,7 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
       },
       scope,
     ),
+    ...statements.operations,
     ...testOperations({ database, configurations, publish }),
   ];
 }

@@ -6,9 +6,10 @@ import type { Kafka, KafkaRecord } from '@webhooks/kafka';
 import { addGauge, withDeadline } from '@webhooks/runtime';
 import type { Logger, ServiceScope } from '@webhooks/runtime';
 import { omitUndefined } from './omit-undefined.js';
+import { orderBy } from './order.js';
 import { WAIT_MS } from './projection/catch-up.js';
 
-/** The fields of a configuration that a redelivery needs. Only the worker needs the URL and the secrets. */
+/** The fields of a configuration that a redelivery needs. Only the worker needs the secrets. */
 export interface KnownConfiguration extends Pick<
   ConfigurationRecord,
   'revision' | 'enabled' | 'eventType' | 'applicationId'
@@ -17,9 +18,11 @@ export interface KnownConfiguration extends Pick<
   readonly policy?: Omit<DeliveryPolicy, 'sealed'>;
 }
 
-type Row = KnownConfiguration & Pick<ConfigurationRecord, 'tenantId' | 'ref'>;
+/** A configuration with its name, and what statements show. */
+export type ListedConfiguration = KnownConfiguration &
+  Pick<ConfigurationRecord, 'tenantId' | 'ref' | 'endpointUrl' | 'updatedAt'>;
 
-function readRow(record: KafkaRecord, log: Logger): Row | undefined {
+function readRow(record: KafkaRecord, log: Logger): ListedConfiguration | undefined {
   const { key, value, partition, offset } = record;
   if (value === null || isCompleteMark(record)) return undefined;
   const parsed = parseConfigurationRecord(value);
@@ -28,15 +31,17 @@ function readRow(record: KafkaRecord, log: Logger): Row | undefined {
     log.error('a configuration record cannot be read', fields);
     return undefined;
   }
-  const { tenantId, ref, revision, enabled, eventType, applicationId } = parsed.configuration;
+  const { tenantId, ref, revision, enabled, eventType, applicationId, endpointUrl, updatedAt } =
+    parsed.configuration;
   const { sealed, ...open } = parsed.configuration.policy ?? {};
   const policy = Object.keys(open).length > 0 ? open : undefined;
-  return { tenantId, ref, revision, enabled, eventType, ...omitUndefined({ applicationId, policy }) };
+  const known = { tenantId, ref, revision, enabled, eventType, endpointUrl, updatedAt };
+  return { ...known, ...omitUndefined({ applicationId, policy }) };
 }
 
 /** Reads the whole topic of configurations in the background and caches the fields that a redelivery needs. */
 export function openConfigurations(kafka: Kafka, scope: ServiceScope) {
-  const table = new RevisionTable<Row>();
+  const table = new RevisionTable<ListedConfiguration>();
   const reader = openTableReader({
     kafka,
     topic: TOPICS.configurations,
@@ -69,7 +74,12 @@ export function openConfigurations(kafka: Kafka, scope: ServiceScope) {
     if (found === undefined) throw new AppError('not-found', 'there is no webhook with this ref');
     return found;
   };
-  return { upToDate, known, current };
+  /** Returns a tenant's configurations by ref, with every change that was acknowledged before this call; 503 as `current`. */
+  const ofTenant = async (tenantId: string): Promise<readonly ListedConfiguration[]> => {
+    await upToDate();
+    return [...table.rowsOf(tenantId)].sort(orderBy(({ ref }) => ref));
+  };
+  return { upToDate, known, current, ofTenant };
 }
 
 export type Configurations = ReturnType<typeof openConfigurations>;

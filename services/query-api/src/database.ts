@@ -9,6 +9,7 @@ import { healthModelOn } from './endpoint-health/count-attempts.js';
 import { eventModelOn } from './payments/event-store.js';
 import { positionModelOn } from './projection/positions.js';
 import { redeliveryModelOn } from './redelivery/redelivery-store.js';
+import { totalsModelOn } from './statements/daily-totals.js';
 
 const modelsOn = (connection: Connection, { logMs, transactionMs }: Retention) => ({
   positions: positionModelOn(connection),
@@ -17,6 +18,7 @@ const modelsOn = (connection: Connection, { logMs, transactionMs }: Retention) =
   endpointHealth: healthModelOn(connection),
   events: eventModelOn(connection, transactionMs),
   fanOuts: fanOutModelOn(connection),
+  totals: totalsModelOn(connection),
 });
 
 /** Every collection of this service. */

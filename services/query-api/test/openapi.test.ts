@@ -21,6 +21,8 @@ import { REDELIVERABLE } from '../src/redelivery/redelivery-store.js';
 import { testOperations } from '../src/redelivery/send-one.js';
 import type { TestPorts } from '../src/redelivery/send-one.js';
 import { MAX_MATCHED } from '../src/redelivery/start-redelivery.js';
+import { composeStatements } from '../src/statements/compose.js';
+import type { StatementOptions } from '../src/statements/compose.js';
 import { at, faultOf } from './support/openapi.js';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace'];
@@ -43,6 +45,7 @@ const served = [
   ...redeliveryOperations({} as RedeliveryParts),
   ...composeHealth({} as HealthOptions).operations,
   ...testOperations({} as TestPorts),
+  ...composeStatements({} as StatementOptions).operations,
 ];
 
 interface Example {
@@ -105,7 +108,7 @@ describe('openapi.yaml', () => {
   it('declares 422 everywhere, and 404 wherever a path or a body names something', () => {
     for (const { path, method, operation } of operations) {
       const statuses = statusesOf(operation);
-      const isList = method === 'get' && /(deliveries|notifications)$/.test(path);
+      const isList = method === 'get' && /(deliveries|notifications|statements\/\{date\})$/.test(path);
       expect([method, path, statuses.includes('404')]).toEqual([method, path, !isList]);
       expect([method, path, statuses.includes('422')]).toEqual([method, path, true]);
     }
@@ -123,6 +126,7 @@ describe('openapi.yaml', () => {
       'getDelivery',
       'redeliver',
       'startRedelivery',
+      'getStatement',
       'getHealth',
       'sendTest',
     ]);

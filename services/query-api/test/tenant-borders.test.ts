@@ -5,6 +5,7 @@ import { TableReader } from '@webhooks/kafka';
 import { buildEvent, eventually, randomName } from '@webhooks/testkit';
 import { v7 as uuidv7 } from 'uuid';
 import { CatchUp } from '../src/projection/catch-up.js';
+import { dayOf } from '../src/statements/daily-totals.js';
 import { baseOf, delivered } from './delivery-log/support/entries.js';
 import { startQueryApi } from './support/start-query-api.js';
 import type { RunningQueryApi } from './support/start-query-api.js';
@@ -215,6 +216,11 @@ const CALLS: readonly Row[] = [
     'the health of a webhook',
     ({ ref }) => get(`${WEBHOOKS}/${ref}/health`),
     { status: NOT_FOUND, commands: 0, waits: 1 },
+  ],
+  [
+    'a statement of a day',
+    () => get(`${ROOT}/statements/${dayOf(Date.now())}`),
+    { status: 200, commands: 1, waits: 1 },
   ],
   [
     'a test of a webhook',

@@ -22,6 +22,11 @@ export class RevisionTable<T extends Revised> {
     return this.#tenants.get(tenantId)?.get(ref);
   }
 
+  /** The rows of one tenant. */
+  rowsOf(tenantId: string): readonly T[] {
+    return [...(this.#tenants.get(tenantId)?.values() ?? [])];
+  }
+
   hasTenant(tenantId: string): boolean {
     return this.#tenants.has(tenantId);
   }

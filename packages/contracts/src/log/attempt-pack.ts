@@ -1,6 +1,6 @@
 import type { RecordOrigin } from '../task/delivery-task.js';
 import { MAX_ATTEMPT, MAX_PARTITION, MAX_TIME_MS, PATTERNS, isTenantId } from '../json/schema-compiler.js';
-import { isNotificationKind, type NotificationKind } from '../event/payment-event.js';
+import { isNotificationKind, MAX_CENTS, type NotificationKind } from '../event/payment-event.js';
 import { isObject } from '../json/strict-json.js';
 
 interface LogEntry {
@@ -17,6 +17,10 @@ interface LogEntry {
   readonly at: number;
   /** Position of the task's record. It distinguishes a repeat after a crash from another attempt. */
   readonly source: RecordOrigin;
+  /** When the event was appended, Unix milliseconds. Absent in entries of earlier versions, and when there is no event. */
+  readonly acceptedAt?: number;
+  /** Amount of the event in cents; absent when its body has none. */
+  readonly cents?: number;
 }
 
 /** An attempt was made. */
@@ -108,6 +112,8 @@ const SHARED = {
   attempt: isWhole(1, MAX_ATTEMPT),
   at: isTime,
   source: isOrigin,
+  acceptedAt: orAbsent(isTime),
+  cents: orAbsent(isWhole(0, MAX_CENTS)),
 } satisfies Readonly<Record<string, Test>>;
 
 const { tenantId, eventId, at } = SHARED;

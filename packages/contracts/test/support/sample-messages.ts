@@ -74,6 +74,7 @@ export const taskOf = (fact: PaymentFact): DeliveryTask => ({
   firstAttemptAt: millis + 1,
   deferralCount: 1,
   origin: { topic: 'payments.events', partition: 4, offset: '77' },
+  acceptedAt: millis,
   errorCode: 'TLS',
   httpStatus: 503,
   history: appendAttempt(appendAttempt(undefined, { attempt: 1, at: millis, durationMs: 12, result: 503 }), {
@@ -110,6 +111,7 @@ export const configurationMessage: Message = { key: configurationKey(tenantId, r
 const base = {
   ...{ deliveryId: fullTask.deliveryId, cycle: '0', eventId: fullTask.eventId, eventType: paid.eventType },
   ...{ tenantId, ref, revision: 3, attempt: 1, at: millis, source: fullTask.origin },
+  ...{ acceptedAt: millis, cents: 11_000 },
 };
 export const ENTRIES: readonly AttemptLogEntry[] = [
   { kind: 'attempt', ...base, durationMs: 12.4, result: 'delivered', status: 200 },

@@ -5,6 +5,7 @@ import type { Connection, Model } from 'mongoose';
 import type { Delivery, DeliveryStatus } from './delivery-state.js';
 import { documentSchema, expiring } from '../documents.js';
 import { keyOf } from '../payments/event-store.js';
+import type { Position } from '../statements/daily-totals.js';
 
 /** Base-36 digits of the latest time that an entry may have: 10. */
 const TIME_LENGTH = MAX_TIME_MS.toString(36).length;
@@ -24,6 +25,12 @@ const PLACE = /^[0-9a-z]{10}[a-z2-7]{52}$/;
 export const isPlace = (text: string): boolean =>
   PLACE.test(text) && Number.parseInt(text.slice(0, TIME_LENGTH), 36) <= MAX_TIME_MS;
 
+/** A change of a delivery's status, and the record that reported it. It is counted once; see `countFacts`. */
+export interface Move extends Position {
+  readonly from?: DeliveryStatus;
+  readonly to: DeliveryStatus;
+}
+
 /** A delivery as a document of the collection `deliveries`, with the fields that lists filter by. */
 export interface DeliveryRow extends Omit<Delivery, 'deliveryId' | 'updatedAt'> {
   readonly _id: string;
@@ -33,6 +40,8 @@ export interface DeliveryRow extends Omit<Delivery, 'deliveryId' | 'updatedAt'> 
   readonly undelivered?: DeliveryStatus;
   /** See `placeOf`. */
   readonly place: string;
+  /** The latest changes of the status, at most `MAX_MOVES`. */
+  readonly moves?: readonly Move[];
   /** Rises with each write, from 1. */
   readonly version: number;
 }
@@ -69,7 +78,7 @@ export const toRow = ({ deliveryId, updatedAt, ...known }: Delivery, version: nu
 });
 
 export function toDelivery({ _id, updatedAt, ...row }: DeliveryRow): Delivery {
-  const { undelivered: _undelivered, place: _place, version: _version, ...known } = row;
+  const { undelivered: _undelivered, place: _place, moves: _moves, version: _version, ...known } = row;
   return { deliveryId: _id, ...known, updatedAt: updatedAt.getTime() };
 }
 

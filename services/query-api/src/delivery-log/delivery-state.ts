@@ -44,6 +44,9 @@ export interface Delivery {
   readonly ref: string;
   readonly eventId: string;
   readonly eventType: EventType;
+  /** When the event was accepted, and its amount in cents; absent when no entry reports them. */
+  readonly acceptedAt?: number;
+  readonly cents?: number;
   /** Time of the earliest entry. */
   readonly createdAt: number;
   /** Time of the latest entry. */

@@ -101,6 +101,30 @@ function rowOf({ value, undecodable, timestamp, partition, offset }: KafkaRecord
   return toRow(read.event, { ...timesOf(timestamp), partition, offset });
 }
 
+/**
+ * Returns the documents of those records that stored their event: all but unreadable ones, and repeats of an event id at
+ * other positions. Call it when `storeEvents` has ended for these records.
+ */
+export async function findFirst(
+  runQuery: RunEventQuery,
+  records: readonly KafkaRecord[],
+): Promise<readonly EventRow[]> {
+  const rows = records.map(rowOf).filter((row) => row !== undefined);
+  const ids = rows.map(({ _id }) => _id);
+  const places = { partition: 1, offset: 1 };
+  const found = await runQuery(({ events }) =>
+    events
+      .find({ _id: { $in: ids } }, places)
+      .lean<EventRow[]>()
+      .exec(),
+  );
+  const stored = new Map(found.map((row) => [row._id, row]));
+  return rows.filter(({ _id, partition, offset }) => {
+    const place = stored.get(_id);
+    return place?.partition === partition && place?.offset === offset;
+  });
+}
+
 /** Inserts rows. Returns the rows whose event id already exists. */
 const insert = (runQuery: RunEventQuery, rows: readonly EventRow[]): Promise<readonly EventRow[]> =>
   runQuery(({ events }) => writeRows(events.collection, rows));

@@ -50,8 +50,8 @@ async function loggedPage(
   const { rows, next } = await deliveryStoreWithin(database, LONG_MS).page(tenantId, filter, request);
   const eventIds = [...new Set(rows.map(({ eventId }) => eventId))];
   const bodies = await findBodies(database.within(LONG_MS), tenantId, eventIds, retentionMs);
-  const candidates = rows.map(({ deliveryId, ref, eventId, eventType, state: { cycle } }) => ({
-    ...{ deliveryId, tenantId, ref, eventId, eventType, cycle },
+  const candidates = rows.map(({ deliveryId, ref, eventId, eventType, acceptedAt, state: { cycle } }) => ({
+    ...{ deliveryId, tenantId, ref, eventId, eventType, acceptedAt, cycle },
     body: bodies.get(eventId),
   }));
   return { candidates, next };
@@ -85,7 +85,15 @@ async function missedPage(wanted: Wanted, limit: number, parts: PageParts, only 
     const eventId = idOf(row._id);
     const deliveryId = deliveryIdOf(tenantId, ref, eventId);
     const body = Number(row.appendedAt) > keptFrom ? Buffer.from(row.body.value()) : undefined;
-    return { deliveryId, tenantId, ref, eventId, eventType: row.eventType, body };
+    return {
+      deliveryId,
+      tenantId,
+      ref,
+      eventId,
+      eventType: row.eventType,
+      acceptedAt: Number(row.appendedAt),
+      body,
+    };
   });
   const ids = candidates.map(({ deliveryId }) => deliveryId);
   // Read before the deliveries: when a fan-out has ended by now, all its deliveries are in the log.

@@ -65,6 +65,7 @@ export async function openLog(
       skipped.push(reason);
     },
     catchUp,
+    retentionMs: 30 * 86_400_000,
   });
   return {
     ...log,
