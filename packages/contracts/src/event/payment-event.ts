@@ -20,8 +20,6 @@ export const isNotificationKind = (value: unknown): value is NotificationKind =>
 
 /** Decimal text with two places and at most ten digits before the point; never a number. */
 export type Money = string;
-/** The largest `Money` in cents. */
-export const MAX_CENTS = 999_999_999_999;
 /** RFC 3339 in UTC, ending in `Z`. */
 export type UtcTime = string;
 

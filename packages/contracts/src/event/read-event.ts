@@ -210,17 +210,10 @@ export function renderNotification(event: PaymentEvent): Buffer {
   return Buffer.from(JSON.stringify({ id, eventType, occurredAt, data: listedData(event) }));
 }
 
-const AMOUNT = '"amount":"';
-const REAIS = /^(\d{1,10})\.(\d\d)"/;
-/** Ten digits, a point, two digits and a quote. */
-const REAIS_BYTES = 14;
+const AMOUNT = /"amount":"(\d{1,10})\.(\d\d)"/;
 
-/**
- * Returns the amount in the body of a notification in cents; undefined when there is none. Searches for it: to parse each
- * body would cost the worker more.
- */
+/** Returns the amount in the body of a notification in cents; undefined when there is none. Searches, because it must be fast. */
 export function centsOf(body: Buffer): number | undefined {
-  const at = body.indexOf(AMOUNT) + AMOUNT.length;
-  const [, reais, cents] = REAIS.exec(body.toString('latin1', at, at + REAIS_BYTES)) ?? [];
+  const [, reais, cents] = AMOUNT.exec(body.toString('latin1')) ?? [];
   return reais === undefined ? undefined : Number(`${reais}${cents}`);
 }

@@ -1,6 +1,6 @@
 import type { RecordOrigin } from '../task/delivery-task.js';
 import { MAX_ATTEMPT, MAX_PARTITION, MAX_TIME_MS, PATTERNS, isTenantId } from '../json/schema-compiler.js';
-import { isNotificationKind, MAX_CENTS, type NotificationKind } from '../event/payment-event.js';
+import { isNotificationKind, type NotificationKind } from '../event/payment-event.js';
 import { isObject } from '../json/strict-json.js';
 
 interface LogEntry {
@@ -113,7 +113,7 @@ const SHARED = {
   at: isTime,
   source: isOrigin,
   acceptedAt: orAbsent(isTime),
-  cents: orAbsent(isWhole(0, MAX_CENTS)),
+  cents: orAbsent(isWhole(0, Number.MAX_SAFE_INTEGER)),
 } satisfies Readonly<Record<string, Test>>;
 
 const { tenantId, eventId, at } = SHARED;

@@ -3,6 +3,7 @@ import type { KafkaRecord } from '@webhooks/kafka';
 import type { RunQuery } from '@webhooks/mongodb';
 import type { Connection, Model } from 'mongoose';
 import { documentSchema, upsertMerged } from '../documents.js';
+import { DAY_MS, HOUR_MS } from '../endpoint-health/view-health.js';
 
 /** A number of events and their amount in cents. */
 export interface Sum {
@@ -60,8 +61,7 @@ export interface Counted extends Position {
 }
 
 /** São Paulo is three hours behind UTC; there is no daylight saving time since 2019 (Decree 9,772). */
-const BEHIND_UTC_MS = 3 * 3_600_000;
-const DAY_MS = 86_400_000;
+const BEHIND_UTC_MS = 3 * HOUR_MS;
 
 /** The day of a time in São Paulo, as `YYYY-MM-DD`. */
 export const dayOf = (at: number): string => new Date(at - BEHIND_UTC_MS).toISOString().slice(0, 10);
