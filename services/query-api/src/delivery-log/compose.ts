@@ -33,7 +33,7 @@ export const writeEntries = (
     mergeRow,
   );
 
-interface DeliveryLogOptions extends Pick<DeliveryPorts, 'lists' | 'catchUp'> {
+interface DeliveryLogOptions extends Omit<DeliveryPorts, 'storeFor'> {
   readonly database: Database;
   /**
    * Stores the notification of a dead letter, so that it can be sent again. Must be idempotent: the call is repeated
