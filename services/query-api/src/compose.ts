@@ -74,14 +74,14 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
     waitForAll(topics.map((topic) => catchUps.get(topic)));
   const lists = createConcurrencyLimiter({ total: MAX_LISTS });
   const deliveryLog = composeDeliveryLog({
-    ...{ database, lists },
+    ...{ database, lists, configurations },
     storeNotification: (notification) => storeDeadLetter(database.writing(), notification),
     onSkipped,
     retentionMs: retention.logMs,
     catchUp: (withEvents) => catchUp(TOPICS.attempts, ...(withEvents ? [TOPICS.events] : [])),
   });
   const transactions = composePayments({
-    database,
+    ...{ database, lists },
     catchUp: () => catchUps.get(TOPICS.events),
     retentionMs: retention.notificationMs,
     // Half of the open requests may wait for notifications. The other half is reserved for all other operations.

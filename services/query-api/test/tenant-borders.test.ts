@@ -18,7 +18,7 @@ const WEBHOOKS = `${ROOT}/webhooks`;
 const FROM = '2026-01-01T00:00:00Z';
 const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/gu;
 const LONG = { timeoutMs: 60_000 };
-const SCOPES = 'cob.read pix.read delivery.read delivery.write';
+const SCOPES = 'cob.read pix.read event.read delivery.read delivery.write';
 
 /** What a tenant has, by its ids. */
 interface Ids {
@@ -161,6 +161,16 @@ const CALLS: readonly Row[] = [
     'a transaction',
     ({ endToEndId }) => get(`${ROOT}/pix/transaction?endToEndId=${endToEndId}`),
     { status: NOT_FOUND, commands: 1, waits: 1 },
+  ],
+  [
+    'a notification',
+    ({ eventId }) => get(`${ROOT}/notifications/${eventId}`),
+    { status: NOT_FOUND, commands: 2, waits: 1 },
+  ],
+  [
+    'an event to be sent to a webhook',
+    ({ eventId, ref }) => post(`${WEBHOOKS}/deliveries`, { eventId, ref }),
+    { status: NOT_FOUND, commands: 2, waits: 3 },
   ],
   [
     'a delivery',

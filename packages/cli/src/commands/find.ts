@@ -133,9 +133,7 @@ async function find({ client, show }: Session, { id: typed }: { readonly id: str
   const [filter, payment] = await identify(client, id);
   const { data, nextCursor } = await client.deliveries(filter);
   const webhooks = await collect(client.eachWebhook());
-  const endpoints = new Map(webhooks.map(({ ref, endpointUrl }) => [ref, endpointUrl]));
-  const details = await Promise.all(data.map(({ deliveryId }) => client.delivery(deliveryId)));
-  const deliveries = details.map((detail) => ({ ...detail, endpointUrl: endpoints.get(detail.ref) }));
+  const deliveries = await Promise.all(data.map(({ deliveryId }) => client.delivery(deliveryId)));
   if (payment === undefined && deliveries.length === 0) throw notFound(id);
   // A test notification goes to one webhook.
   const isReal = payment !== undefined && !payment.test;

@@ -41,6 +41,7 @@ const REDELIVERY: Members = {
   refused: 'number',
   expired: 'number',
 };
+const NOTIFICATION: Members = { id: 'string', eventType: 'string', body: 'string' };
 const PAGE: Members = { results: 'number' };
 
 export const parseWebhook = shaped<Types.Webhook>({ ...LISTED, createdAt: 'string', updatedAt: 'string' });
@@ -61,9 +62,19 @@ export const parseTransaction = shaped<Types.Transaction>(
   { endToEndId: 'string' },
   { reversals: { rtrId: 'string', status: 'string' } },
 );
+export const parseTransactionList = shaped<Types.TransactionList>(PAGE, {
+  data: {
+    eventId: 'string',
+    endToEndId: 'string',
+    eventType: 'string',
+    amount: 'string',
+    occurredAt: 'string',
+  },
+});
+export const parseNotification = shaped<Types.StoredNotification>(NOTIFICATION);
 export const parseNotificationPage = shaped<Types.NotificationPage>(
   { ...PAGE, nextCursor: 'string', hasMore: 'boolean' },
-  { data: { id: 'string', eventType: 'string', body: 'string' } },
+  { data: NOTIFICATION },
 );
 export const parseDelivery = shaped<Types.DeliveryDetail>(DELIVERY, {
   attempts: { cycle: 'string', attempt: 'number', at: 'string' },

@@ -9,12 +9,17 @@ import { ONCE, WEBHOOKS } from './webhook-calls.js';
 export interface QueryCalls {
   charge(txId: string, options?: RequestOptions): Promise<Types.Charge>;
   transaction(endToEndId: string, options?: RequestOptions): Promise<Types.Transaction>;
+  /** Lists payments by when they occurred, the newest first. */
+  transactions(filter: Types.TransactionFilter, options?: RequestOptions): Promise<Types.TransactionList>;
+  notification(eventId: string, options?: RequestOptions): Promise<Types.StoredNotification>;
   /** Returns the page that follows the cursor `after`. */
   notifications(filter?: Types.NotificationFilter, options?: RequestOptions): Promise<Types.NotificationPage>;
   deliveries(filter?: Types.DeliveryFilter, options?: RequestOptions): Promise<Types.DeliveryList>;
   delivery(deliveryId: string, options?: RequestOptions): Promise<Types.DeliveryDetail>;
   /** Never retried automatically, whatever `maxRetries` says, because each call creates a redelivery. */
   redeliver(deliveryId: string, options?: RequestOptions): Promise<Types.Redelivered>;
+  /** Sends an event to a webhook, whatever was before. Never retried automatically, as `redeliver`. */
+  send(input: Types.SendInput, options?: RequestOptions): Promise<Types.Redelivered>;
   redeliveries(filter?: Types.RedeliveryFilter, options?: RequestOptions): Promise<Types.RedeliveryList>;
   /** Returns how many deliveries `startRedelivery` would send, or a lower bound. */
   countRedelivery(input: Types.RedeliveryInput, options?: RequestOptions): Promise<Types.RedeliveryCount>;
@@ -25,6 +30,7 @@ export interface QueryCalls {
 }
 
 const PIX = '/integration/v1/pix';
+const NOTIFICATIONS = '/integration/v1/notifications';
 const DELIVERIES = `${WEBHOOKS}/deliveries`;
 const REDELIVERIES = `${WEBHOOKS}/redeliveries`;
 
@@ -37,10 +43,13 @@ export function createQueryCalls(query: AuthorizedCall): QueryCalls {
     charge: (txId, options) => get(below(`${PIX}/cob`, txId), parse.parseCharge, options),
     transaction: (endToEndId, options) =>
       get(`${PIX}/transaction`, parse.parseTransaction, options, { endToEndId }),
+    transactions: (filter, options) =>
+      get(`${PIX}/transactions`, parse.parseTransactionList, options, filter),
+    notification: (eventId, options) => get(below(NOTIFICATIONS, eventId), parse.parseNotification, options),
     notifications: (params = {}, options) =>
       query({
         method: 'GET',
-        url: '/integration/v1/notifications',
+        url: NOTIFICATIONS,
         params,
         parse: parse.parseNotificationPage,
         waitMs: (params.wait ?? 0) * 1_000,
@@ -52,6 +61,8 @@ export function createQueryCalls(query: AuthorizedCall): QueryCalls {
       const url = below(DELIVERIES, deliveryId, '/redeliver');
       return query({ ...ONCE, url, parse: parse.parseRedelivered, options });
     },
+    send: (data, options) =>
+      query({ ...ONCE, url: DELIVERIES, data, parse: parse.parseRedelivered, options }),
     redeliveries: (filter, options) => get(REDELIVERIES, parse.parseRedeliveryList, options, filter),
     countRedelivery: (input, options) => {
       const data = { ...input, dryRun: true };

@@ -54,6 +54,38 @@ export interface Transaction {
   readonly truncated?: true;
 }
 
+/** One event of a payment or of a reversal. */
+export interface TransactionSummary {
+  readonly eventId: string;
+  /** Of a reversal: the payment that it reverses. */
+  readonly endToEndId: string;
+  readonly eventType: EventType;
+  readonly txId?: string;
+  readonly amount: Money;
+  readonly occurredAt: UtcTime;
+  /** Of an outgoing payment or a reversal. */
+  readonly status?: 'REALIZADO' | 'NAO_REALIZADO' | 'DEVOLVIDO';
+  /** Of a reversal, as is `rtrId`. */
+  readonly reversalId?: string;
+  readonly rtrId?: string;
+}
+
+export interface TransactionFilter {
+  /** At most 31 days before `to`. */
+  readonly from: UtcTime;
+  /** Default now. */
+  readonly to?: UtcTime;
+  /** Exactly this amount. */
+  readonly amount?: Money;
+  readonly eventType?: EventType;
+  readonly status?: 'REALIZADO' | 'NAO_REALIZADO' | 'DEVOLVIDO';
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+/** A page may be short or empty although another follows. */
+export type TransactionList = Page<TransactionSummary>;
+
 export interface NotificationFilter {
   /** The `nextCursor` of the previous page, or `now`; default: from the oldest stored notification. */
   readonly after?: string;
@@ -71,6 +103,12 @@ export interface PulledNotification {
   readonly body: string;
 }
 
+/** A notification that is stored. */
+export interface StoredNotification extends PulledNotification {
+  /** When the platform accepted its event; absent for a test notification. */
+  readonly receivedAt?: UtcTime;
+}
+
 export interface NotificationPage extends Page<PulledNotification> {
   readonly nextCursor: string;
   /** Whether there already are more pages. */
@@ -85,6 +123,12 @@ export interface DeliverySummary {
   readonly ref: string;
   readonly eventId: string;
   readonly eventType: EventType;
+  /** The present URL of the webhook. */
+  readonly endpointUrl?: string;
+  /** Absent when the event is no longer stored, as are `txId` and `amount`. */
+  readonly endToEndId?: string;
+  readonly txId?: string;
+  readonly amount?: Money;
   readonly status: DeliveryStatus;
   /** Why the delivery is dead or cancelled. */
   readonly reason?: string;
@@ -151,6 +195,12 @@ export interface Redelivered {
   readonly cycle: string;
 }
 
+/** The event to send, and the webhook that gets it. */
+export interface SendInput {
+  readonly eventId: string;
+  readonly ref: string;
+}
+
 export interface RedeliveryInput {
   readonly ref?: string;
   readonly eventType?: EventType;
@@ -177,6 +227,8 @@ export interface RedeliveryCount extends Matched {
 export interface Redelivery extends Matched {
   readonly id: string;
   readonly state: 'running' | 'completed' | 'cancelled';
+  /** The client, and the `sub` of the person for whom it acted. */
+  readonly startedBy: { readonly client: string; readonly person?: string };
   readonly sent: number;
   readonly refused: number;
   readonly expired: number;

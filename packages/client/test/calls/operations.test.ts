@@ -33,10 +33,13 @@ const CALLS: Readonly<Record<string, (client: Client, options?: RequestOptions) 
   postEventLines: (client, options) => client.postEventLines(JSON.stringify(EVENT), options),
   charge: (client, options) => client.charge('ID', options),
   transaction: (client, options) => client.transaction('ID', options),
+  transactions: (client, options) => client.transactions(RANGE, options),
+  notification: (client, options) => client.notification('ID', options),
   notifications: (client, options) => client.notifications({}, options),
   deliveries: (client, options) => client.deliveries({}, options),
   delivery: (client, options) => client.delivery('ID', options),
   redeliver: (client, options) => client.redeliver('ID', options),
+  send: (client, options) => client.send({ eventId: 'e', ref: 'r' }, options),
   redeliveries: (client, options) => client.redeliveries({}, options),
   countRedelivery: (client, options) => client.countRedelivery(RANGE, options),
   startRedelivery: (client, options) => client.startRedelivery(RANGE, options),
@@ -45,7 +48,9 @@ const CALLS: Readonly<Record<string, (client: Client, options?: RequestOptions) 
   health: (client, options) => client.health('ID', options),
   sendTest: (client, options) => client.sendTest('ID', options),
 };
-const COMPOSED = ['token', 'eachWebhook', 'eachDelivery', 'eachRedelivery', 'notificationPages'];
+const COMPOSED = [
+  ...['token', 'eachWebhook', 'eachTransaction', 'eachDelivery', 'eachRedelivery', 'notificationPages'],
+];
 
 const described = Object.entries(openapi.paths).flatMap(([path, item]) =>
   Object.keys(item)

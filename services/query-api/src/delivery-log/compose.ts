@@ -76,7 +76,7 @@ export async function writeEntries(
   return facts.sort((one, other) => one.offset - other.offset);
 }
 
-interface DeliveryLogOptions extends Pick<DeliveryPorts, 'lists' | 'catchUp'> {
+interface DeliveryLogOptions extends Omit<DeliveryPorts, 'storeFor'> {
   readonly database: Database;
   /**
    * Stores the notification of a dead letter, so that it can be sent again. Must be idempotent: the call is repeated

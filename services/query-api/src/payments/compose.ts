@@ -7,8 +7,11 @@ import type { Database } from '../database.js';
 import { LIST_PARAMETERS } from '../delivery-log/list-query.js';
 import { storeEvents, keyOf } from './event-store.js';
 import type { EventRow } from './event-store.js';
-import { findByKeyOf, findOfCharge, mergeRows } from './find-events.js';
+import { findByKeyOf, findEvent, findOfCharge, mergeRows } from './find-events.js';
 import type { FindByKey } from './find-events.js';
+import { createNotificationOperation } from './get-notification.js';
+import { createListOperation } from './list-transactions.js';
+import type { ListTransactionsPorts } from './list-transactions.js';
 import { createPullOperation } from './pull-notifications.js';
 import type { PullPorts } from './pull-notifications.js';
 import { readPage } from './pull-page.js';
@@ -67,7 +70,8 @@ export function createTransactionOperations(ports: TransactionPorts): readonly O
   ];
 }
 
-interface TransactionOptions extends Pick<PullPorts, 'retentionMs' | 'waiting'> {
+interface TransactionOptions
+  extends Pick<PullPorts, 'retentionMs' | 'waiting'>, Pick<ListTransactionsPorts, 'lists'> {
   readonly database: Database;
   /**
    * Returns the catch-up of the projection `events`. Undefined while it is not running; then a miss proves nothing.
@@ -85,7 +89,7 @@ const MAX_BYTES = 64 * 1_024;
  */
 const STATEMENT_MS = 1_400;
 
-function composePull({ database, catchUp, ...rest }: TransactionOptions): Operation {
+function composePull({ database, catchUp, ...rest }: Omit<TransactionOptions, 'lists'>): Operation {
   const failUnavailable = (cause?: unknown): never => {
     throw new AppError('unavailable', 'events are not being consumed at the moment; try again', { cause });
   };
@@ -125,7 +129,8 @@ function renderOnce(
 
 /** Composes the projection of events and the queries about payments. */
 export function composePayments(options: TransactionOptions) {
-  const { database, catchUp } = options;
+  const { database, catchUp, retentionMs, lists } = options;
+  const waitForEvents = async (): Promise<CatchUpResult> => (await catchUp()?.wait()) ?? 'late';
   const within = () => database.within(STATEMENT_MS);
   const [byPix, byCharge] = [findByKeyOf('pix', within), findByKeyOf('charge', within)];
   return {
@@ -144,9 +149,14 @@ export function composePayments(options: TransactionOptions) {
         readCharge: renderOnce(byCharge, async (rows, txId) =>
           viewCharge(txId, mergeRows(await findOfCharge(byPix, rows))),
         ),
-        waitForEvents: async () => (await catchUp()?.wait()) ?? 'late',
+        waitForEvents,
       }),
+      createListOperation({ lists, within: () => database.within(REQUEST_MS) }),
       composePull(options),
+      createNotificationOperation({
+        findEvent: (tenantId, id) => findEvent(database.within(REQUEST_MS), tenantId, id, waitForEvents),
+        retentionMs,
+      }),
     ],
   };
 }

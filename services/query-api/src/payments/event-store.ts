@@ -11,8 +11,9 @@ import type { KafkaRecord } from '@webhooks/kafka';
 import type { RunQuery } from '@webhooks/mongodb';
 import { mongo } from 'mongoose';
 import type { Connection, Model } from 'mongoose';
-import { documentSchema, expiring, writeRows } from '../documents.js';
+import { documentSchema, expiring, placeOf, writeRows } from '../documents.js';
 import type { KnownEvent } from './merge-events.js';
+import { parseCents } from './view-transaction.js';
 import { omitUndefined } from '../omit-undefined.js';
 
 /** An event as a document of the collection `events`. It is inserted once. */
@@ -25,6 +26,10 @@ export interface EventRow {
   readonly pix: string;
   /** `tenantId/txId`. */
   readonly charge?: string;
+  /** Integer cents of its amount. */
+  readonly cents: number;
+  /** By `occurredAt`; see `placeOf`. Absent for a test event, so that no list of payments shows it. */
+  readonly place?: string;
   /** The exact bytes that every attempt sends. They contain the whole event. */
   readonly body: mongo.Binary;
   /** When the event was appended, or its last dead letter was read. The retention counts from it. */
@@ -55,6 +60,8 @@ export function eventModelOn(connection: Connection, retentionMs: number | undef
   schema.index({ tenantId: 1, eventType: 1, appendedAt: 1, _id: 1 });
   // For pulled pages, which read in the order of the topic, one partition after the other.
   schema.index({ tenantId: 1, partition: 1, offset: 1 });
+  // For lists of payments; see list-transactions.ts.
+  schema.index({ tenantId: 1, place: 1 });
   if (retentionMs !== undefined) schema.index({ heardAt: 1 }, expiring(retentionMs));
   return connection.model<EventRow>('Event', schema, 'events');
 }
@@ -65,11 +72,17 @@ export function toRow(
   rest: Pick<EventRow, 'heardAt' | 'appendedAt' | 'partition' | 'offset' | 'test'>,
   body: Buffer = renderNotification(event),
 ): EventRow {
-  const { id, tenantId, eventType, data } = event;
+  const { id, tenantId, eventType, occurredAt, data } = event;
   const { endToEndId, txId }: { readonly endToEndId: string; readonly txId?: string } = data;
   const charge = txId === undefined ? undefined : keyOf(tenantId, txId);
-  const keys = { _id: keyOf(tenantId, id), pix: keyOf(tenantId, endToEndId), ...omitUndefined({ charge }) };
-  return { ...keys, tenantId, eventType, body: new mongo.Binary(body), ...rest };
+  const place = rest.test ? undefined : placeOf(Date.parse(occurredAt), id);
+  const keys = {
+    _id: keyOf(tenantId, id),
+    pix: keyOf(tenantId, endToEndId),
+    ...omitUndefined({ charge, place }),
+  };
+  const cents = parseCents(data.amount);
+  return { ...keys, tenantId, eventType, cents, body: new mongo.Binary(body), ...rest };
 }
 
 /** Reads the event of a document. Its bytes were checked before they were written. */
@@ -148,7 +161,7 @@ export async function storeTestEvent(runQuery: RunEventQuery, event: PaymentEven
 }
 
 /** Returns the position of a task's event on `payments.events`; `test` for a test event, which has none. */
-function placeOf({
+function positionOf({
   eventId,
   origin: { topic, partition, offset },
 }: Pick<DeliveryTask, 'eventId' | 'origin'>) {
@@ -166,25 +179,30 @@ export async function storeDeadLetter(
 ): Promise<void> {
   const read = readNotification(task.tenantId, task.body);
   if (!read.ok || read.event.id !== task.eventId) return;
-  const rest = { heardAt: new Date(), ...placeOf(task) };
+  const rest = { heardAt: new Date(), ...positionOf(task) };
   const { _id, heardAt, ...row } = toRow(read.event, rest, task.body);
   const update = { $setOnInsert: row, $max: { heardAt } };
   await runQuery(({ events }) => events.updateOne({ _id }, update, { upsert: true }).exec());
 }
 
-/** Returns the notifications of a tenant by event id. Left out: unknown events, and those older than `retentionMs`. */
-export async function findBodies(
+/** Finds events of a tenant, by event id. Unknown ones are left out. Ids may repeat. */
+export async function findByIds(
   runQuery: RunEventQuery,
   tenantId: string,
   eventIds: readonly string[],
-  retentionMs: number,
-): Promise<ReadonlyMap<string, Buffer>> {
-  const ids = new Map(eventIds.map((eventId) => [keyOf(tenantId, eventId), eventId]));
+): Promise<ReadonlyMap<string, EventRow>> {
+  if (eventIds.length === 0) return new Map();
+  const ids = [...new Set(eventIds)].map((eventId) => keyOf(tenantId, eventId));
   const rows = await runQuery(({ events }) =>
     events
-      .find({ _id: { $in: [...ids.keys()] }, heardAt: { $gt: new Date(Date.now() - retentionMs) } })
+      .find({ _id: { $in: ids } })
+      .batchSize(ids.length + 1)
       .lean<EventRow[]>()
       .exec(),
   );
-  return new Map(rows.map((row) => [ids.get(row._id) ?? '', Buffer.from(row.body.value())]));
+  return new Map(rows.map((row) => [idOf(row._id), row]));
 }
+
+/** Returns the notification of an event; undefined when it is older than `retentionMs`. */
+export const bodyOf = ({ heardAt, body }: EventRow, retentionMs: number): Buffer | undefined =>
+  heardAt.getTime() > Date.now() - retentionMs ? Buffer.from(body.value()) : undefined;

@@ -1,4 +1,4 @@
-import type { Money, UtcTime } from '@webhooks/contracts';
+import type { Money, PaymentEvent, UtcTime } from '@webhooks/contracts';
 import { orderBy, chainOrders } from '../order.js';
 import { compareEvents, timeKey } from './merge-events.js';
 import type { Payment, Reversal, Transaction } from './merge-events.js';
@@ -28,9 +28,18 @@ const byTimeAndId = chainOrders<Reversal>(
 const viewReversals = (reversals: readonly Reversal[]) =>
   [...new Map(reversals.map((one) => [one.data.rtrId, one])).values()].sort(byTimeAndId).map(toView);
 
-function viewPayment({ eventType, occurredAt, data }: Payment) {
+function viewPayment({ eventType, occurredAt, data }: PaymentEvent) {
   const { txId, status }: { readonly txId?: string; readonly status?: string } = data;
   return omitUndefined({ eventType, txId, amount: formatCents(parseCents(data.amount)), occurredAt, status });
+}
+
+type ReversalIds = Partial<Pick<Reversal['data'], 'reversalId' | 'rtrId'>>;
+
+/** Shows one event in a list. A reversal has identifiers of its own, too. */
+export function viewEvent(event: PaymentEvent) {
+  const { endToEndId, reversalId, rtrId }: Pick<PaymentEvent['data'], 'endToEndId'> & ReversalIds =
+    event.data;
+  return { eventId: event.id, endToEndId, ...viewPayment(event), ...omitUndefined({ reversalId, rtrId }) };
 }
 
 /**

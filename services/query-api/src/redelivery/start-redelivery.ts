@@ -1,7 +1,7 @@
 import { compileCheck, EVENT_TYPES, PATTERNS } from '@webhooks/contracts';
 import type { UtcTime } from '@webhooks/contracts';
 import { AppError, invalidRequest, readJson } from '@webhooks/http-api';
-import type { ApiReply, ApiRequest } from '@webhooks/http-api';
+import type { ApiReply, ApiRequest, Identity } from '@webhooks/http-api';
 import type { Configurations } from '../configurations.js';
 import type { DeliveryCount } from '../delivery-log/delivery-store.js';
 import { omitUndefined } from '../omit-undefined.js';
@@ -102,7 +102,7 @@ async function filterOf(
  * jobs are running.
  */
 export async function startRedelivery(
-  tenantId: string,
+  { tenantId, clientId, personId }: Pick<Identity, 'tenantId' | 'clientId' | 'personId'>,
   request: RedeliveryRequest,
   ports: StartRedeliveryPorts,
 ): Promise<ApiReply> {
@@ -116,6 +116,7 @@ export async function startRedelivery(
   const job: RedeliveryJob = {
     _id: ports.newId(),
     tenantId,
+    startedBy: { client: clientId, ...omitUndefined({ person: personId }) },
     filter,
     state: 'running',
     ...counted,

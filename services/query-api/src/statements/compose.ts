@@ -1,4 +1,4 @@
-import { centsOf, TOPICS } from '@webhooks/contracts';
+import { TOPICS } from '@webhooks/contracts';
 import { AppError, invalidRequest } from '@webhooks/http-api';
 import type { Operation } from '@webhooks/http-api';
 import { REQUEST_MS } from '@webhooks/mongodb';
@@ -31,11 +31,17 @@ function readDate(text = ''): string {
   throw invalidRequest([{ property: 'date', reason: 'must be a day such as 2026-11-27' }]);
 }
 
-const toFact = ({ tenantId, eventType, body, appendedAt, partition = 0, offset = 0 }: EventRow): Counted => ({
+const toFact = ({
+  tenantId,
+  eventType,
+  cents,
+  appendedAt,
+  partition = 0,
+  offset = 0,
+}: EventRow): Counted => ({
   ...positionOf({ topic: TOPICS.events, partition, offset }),
-  ...{ tenantId, of: eventType, adds: { [ACCEPTED]: 1 } },
+  ...{ tenantId, of: eventType, cents, adds: { [ACCEPTED]: 1 } },
   acceptedAt: Number(appendedAt),
-  cents: centsOf(Buffer.from(body.buffer)) ?? 0,
 });
 
 /** From the start of one batch to that of the next: one write for each type of events. */

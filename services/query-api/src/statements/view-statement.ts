@@ -2,7 +2,7 @@ import { EVENT_TYPES } from '@webhooks/contracts';
 import type { EventType, Money } from '@webhooks/contracts';
 import type { DeliveryStatus } from '../delivery-log/delivery-state.js';
 import { formatCents } from '../payments/view-transaction.js';
-import type { ListedConfiguration } from '../configurations.js';
+import type { ConfigurationRow } from '../configurations.js';
 import { omitUndefined } from '../omit-undefined.js';
 import { ACCEPTED, beginOf, endOf } from './daily-totals.js';
 import type { Sum, TotalsRow } from './daily-totals.js';
@@ -30,7 +30,7 @@ const madeOf = (sums: TotalsRow['sums'] = {}): Sum =>
  * One webhook's day. An event without a delivery was missed when the webhook was registered or changed after the day
  * had begun, or is disabled. Otherwise, and with more deliveries than events, it is a difference.
  */
-function viewWebhook(configuration: ListedConfiguration, sums: Sums, begin: number) {
+function viewWebhook(configuration: ConfigurationRow, sums: Sums, begin: number) {
   const { ref, eventType, applicationId, endpointUrl, enabled, updatedAt } = configuration;
   const own = sums.get(ref);
   const events = acceptedOf(sums, eventType);
@@ -53,7 +53,7 @@ function viewWebhook(configuration: ListedConfiguration, sums: Sums, begin: numb
 }
 
 /** Returns the events of a type that matched no webhook. With several webhooks of that type: at most so many. */
-function viewUnmatched(eventType: EventType, sums: Sums, webhooks: readonly ListedConfiguration[]) {
+function viewUnmatched(eventType: EventType, sums: Sums, webhooks: readonly ConfigurationRow[]) {
   const made = webhooks.filter((one) => one.eventType === eventType).map(({ ref }) => madeOf(sums.get(ref)));
   const most = made.reduce((one, other) => (other.events > one.events ? other : one), NONE);
   const left = plus(acceptedOf(sums, eventType), most, -1);
@@ -67,7 +67,7 @@ function viewUnmatched(eventType: EventType, sums: Sums, webhooks: readonly List
 export function viewStatement(
   date: string,
   sums: Sums,
-  webhooks: readonly ListedConfiguration[],
+  webhooks: readonly ConfigurationRow[],
   now = Date.now(),
 ) {
   const shown = webhooks.map((one) => viewWebhook(one, sums, beginOf(date)));

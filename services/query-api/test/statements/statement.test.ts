@@ -1,7 +1,7 @@
 import { TEST_EVENT, TOPICS } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
 import { randomName } from '@webhooks/testkit';
-import type { ListedConfiguration } from '../../src/configurations.js';
+import type { ConfigurationRow } from '../../src/configurations.js';
 import { writeEntries } from '../../src/delivery-log/compose.js';
 import { readRecords } from '../../src/delivery-log/read-records.js';
 import { storeEvents } from '../../src/payments/event-store.js';
@@ -61,7 +61,7 @@ const applyEvents = async (...records: readonly KafkaRecord[]): Promise<void> =>
 const paid = { acceptedAt: ACCEPTED, cents: 5_000 };
 const sumsOf = async (tenantId: string, of: string) => (await findSums(log.runQuery, tenantId, DAY)).get(of);
 
-const webhook = (over: Partial<ListedConfiguration> = {}): ListedConfiguration => ({
+const webhook = (over: Partial<ConfigurationRow> = {}): ConfigurationRow => ({
   ...{ tenantId: 'any', ref: REF, revision: 1, enabled: true, eventType: 'PIX_OUT' },
   ...{ endpointUrl: 'https://shop.example.com/pix', updatedAt: '2020-01-01T00:00:00.000Z' },
   ...over,
