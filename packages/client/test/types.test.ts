@@ -143,7 +143,6 @@ describe('a type of the SDK is what openapi.yaml says', () => {
     ['TransactionList', ofSchemas('TransactionList')],
     ['TransactionFilter', filterLine('listTransactions')],
     ['StoredNotification', ofSchemas('StoredNotification')],
-    ['SendInput', ofSchemas('SendRequest')],
     ['PulledNotification', ofSchemas('PulledNotification')],
     ['NotificationPage', ofSchemas('NotificationPage')],
     ['NotificationFilter', filterLine('pullNotifications').replace('"now" | ', '')],

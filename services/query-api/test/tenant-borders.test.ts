@@ -16,6 +16,8 @@ const EVENT_TYPE = 'PIX_DYNAMIC_PAID';
 const ROOT = '/integration/v1';
 const WEBHOOKS = `${ROOT}/webhooks`;
 const FROM = '2026-01-01T00:00:00Z';
+const timeIn = (ms: number): string => new Date(Date.now() + ms).toISOString();
+const DAY = `from=${timeIn(-43_200_000)}&to=${timeIn(43_200_000)}`;
 const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/gu;
 const LONG = { timeoutMs: 60_000 };
 const SCOPES = 'cob.read pix.read event.read delivery.read delivery.write';
@@ -161,6 +163,11 @@ const CALLS: readonly Row[] = [
     'a transaction',
     ({ endToEndId }) => get(`${ROOT}/pix/transaction?endToEndId=${endToEndId}`),
     { status: NOT_FOUND, commands: 1, waits: 1 },
+  ],
+  [
+    'the payments of a day',
+    () => get(`${ROOT}/pix/transactions?${DAY}`),
+    { status: 200, commands: 1, waits: 0 },
   ],
   [
     'a notification',

@@ -41,6 +41,12 @@ const REDELIVERY: Members = {
   refused: 'number',
   expired: 'number',
 };
+const TRANSACTION: Members = {
+  eventId: 'string',
+  endToEndId: 'string',
+  amount: 'string',
+  occurredAt: 'string',
+};
 const NOTIFICATION: Members = { id: 'string', eventType: 'string', body: 'string' };
 const PAGE: Members = { results: 'number' };
 
@@ -62,15 +68,7 @@ export const parseTransaction = shaped<Types.Transaction>(
   { endToEndId: 'string' },
   { reversals: { rtrId: 'string', status: 'string' } },
 );
-export const parseTransactionList = shaped<Types.TransactionList>(PAGE, {
-  data: {
-    eventId: 'string',
-    endToEndId: 'string',
-    eventType: 'string',
-    amount: 'string',
-    occurredAt: 'string',
-  },
-});
+export const parseTransactionList = shaped<Types.TransactionList>(PAGE, { data: TRANSACTION });
 export const parseNotification = shaped<Types.StoredNotification>(NOTIFICATION);
 export const parseNotificationPage = shaped<Types.NotificationPage>(
   { ...PAGE, nextCursor: 'string', hasMore: 'boolean' },

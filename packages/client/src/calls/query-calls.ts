@@ -19,7 +19,7 @@ export interface QueryCalls {
   /** Never retried automatically, whatever `maxRetries` says, because each call creates a redelivery. */
   redeliver(deliveryId: string, options?: RequestOptions): Promise<Types.Redelivered>;
   /** Sends an event to a webhook, whatever was before. Never retried automatically, as `redeliver`. */
-  send(input: Types.SendInput, options?: RequestOptions): Promise<Types.Redelivered>;
+  send(eventId: string, ref: string, options?: RequestOptions): Promise<Types.Redelivered>;
   redeliveries(filter?: Types.RedeliveryFilter, options?: RequestOptions): Promise<Types.RedeliveryList>;
   /** Returns how many deliveries `startRedelivery` would send, or a lower bound. */
   countRedelivery(input: Types.RedeliveryInput, options?: RequestOptions): Promise<Types.RedeliveryCount>;
@@ -61,8 +61,8 @@ export function createQueryCalls(query: AuthorizedCall): QueryCalls {
       const url = below(DELIVERIES, deliveryId, '/redeliver');
       return query({ ...ONCE, url, parse: parse.parseRedelivered, options });
     },
-    send: (data, options) =>
-      query({ ...ONCE, url: DELIVERIES, data, parse: parse.parseRedelivered, options }),
+    send: (eventId, ref, options) =>
+      query({ ...ONCE, url: DELIVERIES, data: { eventId, ref }, parse: parse.parseRedelivered, options }),
     redeliveries: (filter, options) => get(REDELIVERIES, parse.parseRedeliveryList, options, filter),
     countRedelivery: (input, options) => {
       const data = { ...input, dryRun: true };

@@ -70,17 +70,12 @@ export interface TransactionSummary {
   readonly rtrId?: string;
 }
 
-export interface TransactionFilter {
-  /** At most 31 days before `to`. */
+export interface TransactionFilter extends Pick<DeliveryFilter, 'to' | 'eventType' | 'limit' | 'cursor'> {
+  /** At most 31 days before `to`, which is now by default. */
   readonly from: UtcTime;
-  /** Default now. */
-  readonly to?: UtcTime;
   /** Exactly this amount. */
   readonly amount?: Money;
-  readonly eventType?: EventType;
   readonly status?: 'REALIZADO' | 'NAO_REALIZADO' | 'DEVOLVIDO';
-  readonly limit?: number;
-  readonly cursor?: string;
 }
 
 /** A page may be short or empty although another follows. */
@@ -193,12 +188,6 @@ export type DeliveryList = Page<DeliverySummary>;
 export interface Redelivered {
   readonly deliveryId: string;
   readonly cycle: string;
-}
-
-/** The event to send, and the webhook that gets it. */
-export interface SendInput {
-  readonly eventId: string;
-  readonly ref: string;
 }
 
 export interface RedeliveryInput {

@@ -39,7 +39,7 @@ const CALLS: Readonly<Record<string, (client: Client, options?: RequestOptions) 
   deliveries: (client, options) => client.deliveries({}, options),
   delivery: (client, options) => client.delivery('ID', options),
   redeliver: (client, options) => client.redeliver('ID', options),
-  send: (client, options) => client.send({ eventId: 'e', ref: 'r' }, options),
+  send: (client, options) => client.send('e', 'r', options),
   redeliveries: (client, options) => client.redeliveries({}, options),
   countRedelivery: (client, options) => client.countRedelivery(RANGE, options),
   startRedelivery: (client, options) => client.startRedelivery(RANGE, options),

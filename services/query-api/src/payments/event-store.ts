@@ -76,13 +76,9 @@ export function toRow(
   const { endToEndId, txId }: { readonly endToEndId: string; readonly txId?: string } = data;
   const charge = txId === undefined ? undefined : keyOf(tenantId, txId);
   const place = rest.test ? undefined : placeOf(Date.parse(occurredAt), id);
-  const keys = {
-    _id: keyOf(tenantId, id),
-    pix: keyOf(tenantId, endToEndId),
-    ...omitUndefined({ charge, place }),
-  };
-  const cents = parseCents(data.amount);
-  return { ...keys, tenantId, eventType, cents, body: new mongo.Binary(body), ...rest };
+  const [_id, pix, cents] = [keyOf(tenantId, id), keyOf(tenantId, endToEndId), parseCents(data.amount)];
+  const keys = { _id, pix, ...omitUndefined({ charge, place }), cents };
+  return { ...keys, tenantId, eventType, body: new mongo.Binary(body), ...rest };
 }
 
 /** Reads the event of a document. Its bytes were checked before they were written. */

@@ -28,19 +28,20 @@ const byTimeAndId = chainOrders<Reversal>(
 const viewReversals = (reversals: readonly Reversal[]) =>
   [...new Map(reversals.map((one) => [one.data.rtrId, one])).values()].sort(byTimeAndId).map(toView);
 
-function viewPayment({ eventType, occurredAt, data }: PaymentEvent) {
-  const { txId, status }: { readonly txId?: string; readonly status?: string } = data;
-  return omitUndefined({ eventType, txId, amount: formatCents(parseCents(data.amount)), occurredAt, status });
-}
+type Identified = Partial<Record<'txId' | 'status' | 'reversalId' | 'rtrId', string>>;
 
-type ReversalIds = Partial<Pick<Reversal['data'], 'reversalId' | 'rtrId'>>;
+function viewPayment({ eventType, occurredAt, data }: PaymentEvent) {
+  const { txId, status, reversalId, rtrId }: Identified = data;
+  const amount = formatCents(parseCents(data.amount));
+  return omitUndefined({ eventType, txId, amount, occurredAt, status, reversalId, rtrId });
+}
 
 /** Shows one event in a list. A reversal has identifiers of its own, too. */
-export function viewEvent(event: PaymentEvent) {
-  const { endToEndId, reversalId, rtrId }: Pick<PaymentEvent['data'], 'endToEndId'> & ReversalIds =
-    event.data;
-  return { eventId: event.id, endToEndId, ...viewPayment(event), ...omitUndefined({ reversalId, rtrId }) };
-}
+export const viewEvent = (event: PaymentEvent) => ({
+  eventId: event.id,
+  endToEndId: event.data.endToEndId,
+  ...viewPayment(event),
+});
 
 /**
  * Shows a Pix: the winning payment, and every reversal. The fields of the payment are absent while no payment is
