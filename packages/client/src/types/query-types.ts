@@ -1,4 +1,4 @@
-import type { EventType, Money, UtcTime } from './event-types.js';
+import type { EventType, Money, NotificationKind, UtcTime } from './event-types.js';
 import type { Page } from './webhook-types.js';
 
 /** A reversal of a payment. */
@@ -84,7 +84,7 @@ export interface DeliverySummary {
   readonly deliveryId: string;
   readonly ref: string;
   readonly eventId: string;
-  readonly eventType: EventType;
+  readonly eventType: NotificationKind;
   readonly status: DeliveryStatus;
   /** Why the delivery is dead or cancelled. */
   readonly reason?: string;
