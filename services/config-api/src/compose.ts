@@ -22,7 +22,7 @@ import type { Database } from './store/database.js';
 import { createAudit, createKeyedMutex } from './webhooks/make-change.js';
 import { createOperations } from './webhooks/operations.js';
 import { openProver } from './webhooks/prove-endpoint.js';
-import { readWebhookInput } from './webhooks/webhook-input.js';
+import { readAlertInput, readWebhookInput } from './webhooks/webhook-input.js';
 
 /**
  * Pause between two sweeps. Also the deadline of writing marks: marks that take longer are written in the next batch.
@@ -87,6 +87,7 @@ export async function composeConfigApi(config: ConfigApiConfig, scope: ServiceSc
   });
   const operations = createOperations({
     readInput: (request) => readWebhookInput(request, config.urlPolicy),
+    readAlertInput: (request) => readAlertInput(request, config.urlPolicy),
     storeFor: () => storeWithin(database, REQUEST_MS),
     prove: openProver(config, scope),
     runExclusive: createKeyedMutex(REQUEST_MS, databaseUnavailable),

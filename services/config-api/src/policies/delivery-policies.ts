@@ -1,14 +1,14 @@
 import { X509Certificate } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { openPolicySecrets, sealPolicySecrets, normalizeHeaderName } from '@webhooks/contracts';
-import type { DeliveryPolicy, EventType, Keyring, PolicySecrets } from '@webhooks/contracts';
+import type { DeliveryPolicy, Keyring, NotificationKind, PolicySecrets } from '@webhooks/contracts';
 import { AppError, invalidRequest } from '@webhooks/http-api';
 import type { PolicyInput } from './policy-input.js';
 import { idOf } from '../store/database.js';
 import type { Configuration } from '../webhooks/configuration.js';
 
 /** The schema of `bacen` requires a payment, which events of other types lack. */
-const BACEN_TYPES: readonly EventType[] = ['PIX_DYNAMIC_PAID', 'PIX_STATIC'];
+const BACEN_TYPES: readonly NotificationKind[] = ['PIX_DYNAMIC_PAID', 'PIX_STATIC'];
 
 /** Throws 422 about `property` when the format of the policy does not fit the event type. */
 export function requireFormat(

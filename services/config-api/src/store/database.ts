@@ -6,15 +6,15 @@ import type { ServiceScope } from '@webhooks/runtime';
 import { LRUCache } from 'lru-cache';
 import { Schema } from 'mongoose';
 import type { Connection, Model } from 'mongoose';
-import { routeKeyOf } from '../webhooks/configuration.js';
+import { hasEnded, routeKeyOf } from '../webhooks/configuration.js';
 import type { Configuration } from '../webhooks/configuration.js';
 
 /** A configuration as a document of the collection `configurations`. */
 export interface ConfigurationRow extends Omit<Configuration, 'policy'> {
   /** `tenantId/ref`: a ref is unique within its tenant. */
   readonly _id: string;
-  /** Derived from tenant, application, event type and URL; see `routeKeyOf`. */
-  readonly routeKey: string;
+  /** Derived from tenant, application, event type and URL; see `routeKeyOf`. Absent: the alert endpoint has ended. */
+  readonly routeKey?: string;
   /** Present while `publishedRevision` is lower than `revision`. */
   readonly unpublished?: boolean;
   /** Absent: empty. */
@@ -38,7 +38,7 @@ function createSchema(): Schema<ConfigurationRow> {
       tenantId: text,
       ref: text,
       position: count,
-      routeKey: text,
+      routeKey: { type: String },
       revision: count,
       publishedRevision: count,
       unpublished: { type: Boolean },
@@ -51,6 +51,7 @@ function createSchema(): Schema<ConfigurationRow> {
       updatedAt: time,
       secrets: { type: [secret], required: true },
       policy: { type: Schema.Types.Mixed },
+      alert: { type: Schema.Types.Mixed },
     },
     { versionKey: false, strict: 'throw', strictQuery: 'throw' },
   );
@@ -85,7 +86,7 @@ export function toRow(configuration: Configuration): ConfigurationRow {
   return {
     _id: idOf(configuration),
     ...configuration,
-    routeKey: routeKeyOf(configuration.tenantId, configuration),
+    ...(hasEnded(configuration) ? {} : { routeKey: routeKeyOf(configuration.tenantId, configuration) }),
     ...(configuration.publishedRevision < configuration.revision ? { unpublished: true } : {}),
     secrets: configuration.secrets.map((secret) => ({ ...secret })),
   };

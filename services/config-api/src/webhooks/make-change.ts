@@ -38,7 +38,7 @@ export function createKeyedMutex(maxWaitMs: number, onLate: (cause: unknown) => 
 /** A change that a caller requests. */
 interface AuditedRequest {
   readonly action:
-    'register' | 'update' | 'rotate-secret' | 'remove-secret' | 'replace-policy' | 'remove-policy';
+    'register' | 'update' | 'rotate-secret' | 'remove-secret' | 'replace-policy' | 'remove-policy' | 'end';
   readonly request: ApiRequest;
   /** Absent when the path names the webhook. */
   readonly input?: WebhookInput;
