@@ -19,6 +19,7 @@ import { watchTopic } from './publication/watch-topic.js';
 import { storeWithin } from './store/configuration-store.js';
 import { openDatabase } from './store/database.js';
 import type { Database } from './store/database.js';
+import { createDescribeChange } from './webhooks/describe-change.js';
 import { createAudit, createKeyedMutex } from './webhooks/make-change.js';
 import { createOperations } from './webhooks/operations.js';
 import { openProver } from './webhooks/prove-endpoint.js';
@@ -85,6 +86,7 @@ export async function composeConfigApi(config: ConfigApiConfig, scope: ServiceSc
     ports: () => ({ ...storeWithin(database, COMPARE_MS), republish: publisher.republish, now }),
     markComplete: publisher.markComplete,
   });
+  const describe = createDescribeChange(config.keyring);
   const operations = createOperations({
     readInput: (request) => readWebhookInput(request, config.urlPolicy),
     readAlertInput: (request) => readAlertInput(request, config.urlPolicy),
@@ -92,7 +94,8 @@ export async function composeConfigApi(config: ConfigApiConfig, scope: ServiceSc
     prove: openProver(config, scope),
     runExclusive: createKeyedMutex(REQUEST_MS, databaseUnavailable),
     publish: publisher.publish,
-    audit: createAudit(scope.log),
+    audit: createAudit(scope.log, describe),
+    describe,
     keyring: config.keyring,
     readPolicy: createPolicyReader(config.policyRules),
     policies: createDeliveryPolicies(config.keyring),

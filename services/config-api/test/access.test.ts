@@ -25,6 +25,7 @@ const OPERATIONS: readonly (readonly [CallOptions, string])[] = [
   [{ method: 'GET', path: ONE }, 'webhook.read'],
   [{ method: 'POST', path: `${ONE}/secret` }, 'webhook.write'],
   [{ method: 'DELETE', path: `${ONE}/secret` }, 'webhook.write'],
+  [{ method: 'GET', path: `${ONE}/changes` }, 'webhook.read'],
   [{ method: 'GET', path: ALERTS }, 'webhook.read'],
   [{ method: 'POST', path: ALERTS, body: { endpointUrl: HOOK.endpointUrl } }, 'webhook.write'],
   [{ method: 'DELETE', path: `${ALERTS}/${randomUUID()}` }, 'webhook.write'],

@@ -96,6 +96,10 @@ describe('openapi.yaml', () => {
         'value',
         at('#/paths/~1integration~1v1~1webhooks~1{ref}~1secret/post/responses/200'),
       ),
+      '#/components/schemas/ChangeList': under(
+        'value',
+        at('#/paths/~1integration~1v1~1webhooks~1{ref}~1changes/get/responses/200'),
+      ),
       '#/components/schemas/AlertEndpointInput': under(
         'value',
         at('#/paths/~1integration~1v1~1alert-endpoints/post/requestBody'),

@@ -4,7 +4,7 @@ import { createRunQuery, isDuplicate } from '@webhooks/mongodb';
 import type { RunQuery } from '@webhooks/mongodb';
 import type { ConfigurationName } from '../publication/configuration-cache.js';
 import { idOf, toConfiguration, toRow } from './database.js';
-import type { ConfigurationModel, ConfigurationRow, Database, WriteMemory } from './database.js';
+import type { ChangeEntry, ConfigurationModel, ConfigurationRow, Database, WriteMemory } from './database.js';
 import { hasEnded, routeKeyOf } from '../webhooks/configuration.js';
 import type { Configuration, Route } from '../webhooks/configuration.js';
 import type { ListQuery } from '../webhooks/list-webhooks.js';
@@ -14,6 +14,9 @@ export const PAGE = 500;
 
 /** Most alert endpoints of one tenant that have not ended. */
 export const MAX_ALERT_ENDPOINTS = 10;
+
+/** Most changes that a document keeps; as many as the contract lists. */
+const MAX_CHANGES = 20;
 
 type RunModelQuery = RunQuery<ConfigurationModel>;
 
@@ -65,6 +68,14 @@ function readsOf(runQuery: RunModelQuery) {
     /** Lists the alert endpoints that have not ended, the oldest first. */
     alertEndpoints: (tenantId: string) =>
       find({ tenantId, position: { $lt: 0 }, enabled: true }, { position: -1 }, MAX_ALERT_ENDPOINTS),
+    /** Returns the last changes of a configuration, the newest first. */
+    changes: async ({ tenantId, ref }: ConfigurationName): Promise<readonly ChangeEntry[]> => {
+      const _id = configurationKey(tenantId, ref);
+      const row = await runQuery((model) =>
+        model.findOne({ _id }, { changes: 1 }).lean<ConfigurationRow>().exec(),
+      );
+      return row?.changes?.toReversed() ?? [];
+    },
     /** Finds configurations that were changed before `changedBefore`, and whose change is not known to be in Kafka. */
     unpublished: (changedBefore: Date, limit: number) =>
       find({ unpublished: true, updatedAt: { $lt: changedBefore } }, { _id: 1 }, limit),
@@ -103,6 +114,9 @@ const asRead = (configuration: Configuration) => ({
   revision: configuration.revision,
 });
 
+/** Fields that a document may lack. */
+const OPTIONAL = ['applicationId', 'routeKey', 'unpublished', 'alert'] as const;
+
 function writesOf(runQuery: RunModelQuery, memory: WriteMemory) {
   const write = async <T>(statement: (model: ConfigurationModel) => Promise<T>): Promise<T | 'taken'> => {
     try {
@@ -113,10 +127,13 @@ function writesOf(runQuery: RunModelQuery, memory: WriteMemory) {
     }
   };
   return {
-    /** Inserts a configuration. `taken`: another document has the ref, the route or the position. */
-    insert: async (configuration: Configuration): Promise<'inserted' | 'taken'> => {
+    /**
+     * Inserts a configuration, with its first change. `taken`: another document has the ref, the route or the position.
+     */
+    insert: async (configuration: Configuration, entry?: ChangeEntry): Promise<'inserted' | 'taken'> => {
       const { tenantId, position } = configuration;
-      const result = await write((model) => model.insertOne(toRow(configuration)));
+      const changes = entry && { changes: [entry] };
+      const result = await write((model) => model.insertOne({ ...toRow(configuration), ...changes }));
       if (result === 'taken') {
         memory.positions.delete(tenantId);
         return 'taken';
@@ -126,9 +143,22 @@ function writesOf(runQuery: RunModelQuery, memory: WriteMemory) {
       return 'inserted';
     },
 
-    /** Replaces `before` by `after`. `stale`: the revision has changed. `taken`: another document has the route. */
-    replace: async (before: Configuration, after: Configuration): Promise<'replaced' | 'stale' | 'taken'> => {
-      const result = await write((model) => model.replaceOne(asRead(before), toRow(after)).exec());
+    /**
+     * Replaces `before` by `after`, and adds `entry` to its changes. `stale`: the revision has changed. `taken`: another
+     * document has the route.
+     */
+    replace: async (
+      before: Configuration,
+      after: Configuration,
+      entry?: ChangeEntry,
+    ): Promise<'replaced' | 'stale' | 'taken'> => {
+      const { _id, ...row } = toRow(after);
+      const update = {
+        $set: row,
+        $unset: Object.fromEntries(OPTIONAL.filter((name) => !(name in row)).map((name) => [name, 1])),
+        ...(entry && { $push: { changes: { $each: [entry], $slice: -MAX_CHANGES } } }),
+      };
+      const result = await write((model) => model.updateOne(asRead(before), update).exec());
       if (result === 'taken') return 'taken';
       if (result.matchedCount !== 1) return 'stale';
       memory.revisions.set(idOf(after), after.revision);

@@ -8,6 +8,19 @@ import { Schema } from 'mongoose';
 import type { Connection, Model } from 'mongoose';
 import { hasEnded, routeKeyOf } from '../webhooks/configuration.js';
 import type { Configuration } from '../webhooks/configuration.js';
+import type { FieldChange } from '../webhooks/describe-change.js';
+
+/** A change of a configuration. It never has a secret value, and knows people by opaque ids alone. */
+export interface ChangeEntry {
+  readonly at: Date;
+  readonly action: string;
+  /** Id of the client whose token made the change. */
+  readonly client: string;
+  /** Subject of the token, when the client acted for a person. */
+  readonly person?: string;
+  readonly revision: number;
+  readonly fields: readonly FieldChange[];
+}
 
 /** A configuration as a document of the collection `configurations`. */
 export interface ConfigurationRow extends Omit<Configuration, 'policy'> {
@@ -19,6 +32,8 @@ export interface ConfigurationRow extends Omit<Configuration, 'policy'> {
   readonly unpublished?: boolean;
   /** Absent: empty. */
   readonly policy?: DeliveryPolicy;
+  /** The last changes, the newest last. Left out of every read that does not name it; absent in old documents. */
+  readonly changes?: readonly ChangeEntry[];
 }
 
 export type ConfigurationModel = Model<ConfigurationRow>;
@@ -52,6 +67,7 @@ function createSchema(): Schema<ConfigurationRow> {
       secrets: { type: [secret], required: true },
       policy: { type: Schema.Types.Mixed },
       alert: { type: Schema.Types.Mixed },
+      changes: { type: [Schema.Types.Mixed], default: undefined, select: false },
     },
     { versionKey: false, strict: 'throw', strictQuery: 'throw' },
   );
@@ -67,7 +83,7 @@ export const modelOn = (connection: Connection): ConfigurationModel =>
 
 /** Returns the configuration of a document. */
 export function toConfiguration(row: ConfigurationRow): Configuration {
-  const { _id, routeKey, unpublished, applicationId, secrets, policy = {}, ...rest } = row;
+  const { _id, routeKey, unpublished, changes, applicationId, secrets, policy = {}, ...rest } = row;
   return {
     ...{ ...rest, policy },
     ...(typeof applicationId === 'string' ? { applicationId } : {}),

@@ -125,18 +125,6 @@ export const routeKeyOf = (tenantId: string, route: Route): string =>
     'base64url',
   );
 
-/**
- * Returns a fingerprint for the audit trail: equal for equal states. Excludes `revision` and `updatedAt`, which every
- * request changes.
- */
-export const fingerprintOf = (configuration: Configuration): string => {
-  const record = toRecord(configuration);
-  // Sorted, so that the order of the members does not change the fingerprint.
-  const policy = record.policy && Object.entries(record.policy).sort();
-  const state = { ...record, policy, revision: undefined, updatedAt: undefined };
-  return hash('sha256', JSON.stringify(state), 'hex');
-};
-
 /** Returns the next revision of a configuration, with these changes. */
 export const revise = (
   configuration: Configuration,

@@ -85,6 +85,15 @@ const showHandler =
   ): Handler =>
   async (request) => ({ status: 200, body: view(await storeFor().get(nameOf(request), isWanted)) });
 
+const changesHandler =
+  ({ storeFor }: Pick<OperationPorts, 'storeFor'>): Handler =>
+  async (request) => {
+    const { get, changes } = storeFor();
+    const { tenantId, ref } = await get(nameOf(request));
+    const data = await changes({ tenantId, ref });
+    return { status: 200, body: { data, results: data.length } };
+  };
+
 const listAlertsHandler =
   ({ storeFor }: Pick<OperationPorts, 'storeFor'>): Handler =>
   async ({ identity: { tenantId } }) => {
@@ -167,6 +176,7 @@ export function createOperations(ports: OperationPorts): readonly Operation[] {
     { method: 'GET', path: ONE, scopes: READ, handle: showHandler(ports, toView, isWebhook) },
     { method: 'POST', ...secret, maxBodyBytes: MAX_BODY_BYTES, handle: rotateHandler(changing) },
     { method: 'DELETE', ...secret, handle: removeHandler('remove-secret', { secrets: [] }, changing) },
+    { method: 'GET', path: `${ONE}/changes`, scopes: READ, handle: changesHandler(ports) },
     egressOperation(ports.egress),
     { method: 'GET', ...policy, scopes: READ, handle: showHandler(ports, policyOf) },
     { method: 'PUT', ...policy, maxBodyBytes: MAX_POLICY_BYTES, handle: replacePolicyHandler(changing) },
