@@ -27,28 +27,29 @@ const madeOf = (sums: TotalsRow['sums'] = {}): Sum =>
   OUTCOMES.reduce((sum, outcome) => plus(sum, sums[outcome] ?? NONE), NONE);
 
 /**
- * One webhook's day. An event without a delivery was missed when the webhook was registered or changed after the day
- * had begun, or is disabled. Otherwise, and with more deliveries than events, it is a difference.
+ * Returns the events without a delivery. They were missed when the webhook was registered or changed after the day had
+ * begun, or is disabled. Otherwise, and with more deliveries than events, they are a difference.
  */
+function viewRest({ enabled, updatedAt }: ConfigurationRow, rest: Sum, begin: number) {
+  const mayMiss = (!enabled || Date.parse(updatedAt) > begin) && rest.events >= 0;
+  const [missed, difference] = mayMiss ? [rest, NONE] : [NONE, rest];
+  const balanced = difference.events === 0 && difference.cents === 0;
+  return { missed: view(missed), balanced, difference: view(difference) };
+}
+
+/** One webhook's day. */
 function viewWebhook(configuration: ConfigurationRow, sums: Sums, begin: number) {
-  const { ref, eventType, applicationId, endpointUrl, enabled, updatedAt } = configuration;
-  const own = sums.get(ref);
+  const { ref, eventType, applicationId, endpointUrl, enabled } = configuration;
+  const { delivered = NONE, dead = NONE, cancelled = NONE, pending: waiting = NONE } = sums.get(ref) ?? {};
   const events = acceptedOf(sums, eventType);
-  const left = plus(events, madeOf(own), -1);
-  const mayMiss = (!enabled || Date.parse(updatedAt) > begin) && left.events >= 0;
-  const [missed, difference] = mayMiss ? [left, NONE] : [NONE, left];
-  const { delivered = NONE, dead = NONE, cancelled = NONE, pending: waiting = NONE } = own ?? {};
   return {
-    ...{ ref, eventType, endpointUrl, enabled },
-    ...omitUndefined({ applicationId }),
+    ...{ ref, eventType, endpointUrl, enabled, ...omitUndefined({ applicationId }) },
     events: view(events),
     delivered: view(delivered),
     dead: view(dead),
     cancelled: view(cancelled),
     waiting: view(waiting),
-    missed: view(missed),
-    balanced: difference.events === 0 && difference.cents === 0,
-    difference: view(difference),
+    ...viewRest(configuration, plus(events, madeOf(sums.get(ref)), -1), begin),
   };
 }
 
