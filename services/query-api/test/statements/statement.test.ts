@@ -191,6 +191,11 @@ describe('a statement', () => {
     ]);
   });
 
+  it('leaves out alert endpoints', () => {
+    const alerts = webhook({ eventType: 'ENDPOINT_ALERT' });
+    expect(viewStatement('2026-11-26', sums, [alerts], later)).toMatchObject({ webhooks: [], balanced: true });
+  });
+
   it('is open until its day has ended', () => {
     const done = new Map([['PIX_OUT', { accepted: { events: 0, cents: 0 } }]]);
     expect(viewStatement('2026-11-26', done, [], beginOf('2026-11-27') - 1).open).toBe(true);
