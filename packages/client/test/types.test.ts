@@ -115,6 +115,7 @@ const ofSchemas = (...names: string[]): string => union(names.map((name) => sche
 describe('a type of the SDK is what openapi.yaml says', () => {
   it.each([
     ['EventType', ofSchemas('EventType')],
+    ['NotificationKind', ofSchemas('NotificationKind')],
     [
       'Notification',
       ofSchemas(...['DynamicPaid', 'Static', 'Reversal', 'Out'].map((name) => `${name}Notification`)),

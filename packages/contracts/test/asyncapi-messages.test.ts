@@ -17,6 +17,7 @@ import type { Json, Message } from './support/asyncapi.js';
 import {
   ENTRIES,
   FACTS,
+  alertTask,
   changed,
   configuration,
   configurationMessage,
@@ -120,6 +121,8 @@ describe('a configuration in asyncapi.yaml', () => {
     ['with four secrets', { secrets: ['a', 'b', 'c', 'd'].map((sealed) => ({ sealed })) }],
     ['with a time-out in words', { policy: { timeoutMs: '1s' } }],
     ['with a ref that is no UUID', { ref: 'r' }],
+    ['with an alert in another language', { alert: { format: 'text', language: 'pt' } }],
+    ['with an alert without a format', { alert: { language: 'en' } }],
     ['with a word for a flag', { enabled: 'true' }],
   ])('is refused %s, by the code too', (_, over) => {
     const damaged = changed(configurationMessage, 'value', over);
@@ -137,6 +140,18 @@ describe('a task in asyncapi.yaml', () => {
 
   it.each(FACTS)('is what is written for $eventType', (fact) => {
     expect(faultsOf('deliveryTask', taskMessage(taskOf(fact)))).toEqual([]);
+  });
+
+  it.each<[string, Json]>([
+    [
+      'event',
+      { id: fullTask.eventId, type: 'endpoint.failing', occurredAt: configuration.updatedAt, data: {} },
+    ],
+    ['text', { text: 'hook.acme.com.br does not respond' }],
+  ])('may be an alert in the format %s, and is read back', (_, body) => {
+    const task = alertTask(body);
+    expect(faultsOf('alertTask', taskMessage(task))).toEqual([]);
+    expect(parseDeliveryTask(taskHeaders(task), task.body)).toEqual({ ok: true, task });
   });
 
   it('has every header that the code writes and no other', () => {

@@ -1,4 +1,4 @@
-import type { EventType, Money, UtcTime } from './event-types.js';
+import type { EventType, Money, NotificationKind, UtcTime } from './event-types.js';
 import type { Page } from './webhook-types.js';
 
 /** A reversal of a payment. */
@@ -117,7 +117,7 @@ export interface DeliverySummary {
   readonly deliveryId: string;
   readonly ref: string;
   readonly eventId: string;
-  readonly eventType: EventType;
+  readonly eventType: NotificationKind;
   /** The present URL of the webhook. */
   readonly endpointUrl?: string;
   /** Absent when the event is no longer stored, as are `txId` and `amount`. */

@@ -91,6 +91,13 @@ export const taskMessage = (task: DeliveryTask): Message => ({
 
 export const fullTask = taskOf(paid);
 
+/** The task of an alert with this body. */
+export const alertTask = (body: Json): DeliveryTask => ({
+  ...fullTask,
+  eventType: 'ENDPOINT_ALERT',
+  body: Buffer.from(JSON.stringify(body)),
+});
+
 const keyring = parseKeyring(`k1:${Buffer.alloc(32, 1).toString('base64')}`);
 const sealed = sealSecret(keyring, 'whsec_x', configurationKey(tenantId, ref));
 export const configuration: ConfigurationRecord = {
@@ -105,6 +112,7 @@ export const configuration: ConfigurationRecord = {
     certificateNotAfter: time,
     sealed,
   },
+  alert: { format: 'text', language: 'pt-BR' },
 };
 export const configurationMessage: Message = { key: configurationKey(tenantId, ref), value: configuration };
 

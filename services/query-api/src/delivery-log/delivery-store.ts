@@ -1,4 +1,4 @@
-import type { EventType } from '@webhooks/contracts';
+import type { NotificationKind } from '@webhooks/contracts';
 import { mongo } from 'mongoose';
 import type { Database } from '../database.js';
 import { toDelivery } from './delivery-documents.js';
@@ -18,7 +18,7 @@ export interface DeliveryFilter {
   readonly endToEndId?: string;
   /** Deliveries of events that name this charge, or a Pix that paid it. */
   readonly txId?: string;
-  readonly eventType?: EventType;
+  readonly eventType?: NotificationKind;
   readonly status?: DeliveryStatus;
   /** Earliest `createdAt`, inclusive. */
   readonly from?: Date;

@@ -1,6 +1,7 @@
 import {
   compileCheck,
   deliveryIdOf,
+  isEventType,
   makeTestEvent,
   PATTERNS,
   renderNotification,
@@ -98,8 +99,8 @@ export interface TestPorts {
 
 /**
  * Sends a test event to one endpoint; the delivery worker treats its task like any other. The event is stored first,
- * marked as a test, so that its identifiers can be queried. Throws 404 for a ref that the tenant does not have, and 422
- * when the webhook is disabled. Resolves when Kafka has acknowledged the task; the delivery log shows the result.
+ * marked as a test, so that its identifiers can be queried. Throws 404 for a ref that the tenant does not have or that is
+ * an alert endpoint's, and 422 when the webhook is disabled. Resolves when Kafka has acknowledged the task; the delivery log shows the result.
  */
 async function sendTest(
   tenantId: string,
@@ -107,8 +108,9 @@ async function sendTest(
   { database, configurations, publish }: TestPorts,
 ): Promise<{ readonly deliveryId: string; readonly eventId: string }> {
   const configuration = await configurations.current(tenantId, ref);
-  if (!configuration.enabled) throw refusalError('disabled');
-  const { eventType } = configuration;
+  const { enabled, eventType } = configuration;
+  if (!isEventType(eventType)) throw new AppError('not-found', 'an alert endpoint gets no test event');
+  if (!enabled) throw refusalError('disabled');
   const now = new Date();
   const event = makeTestEvent({ tenantId, eventType }, TEST_EVENT + uuidv7(), now);
   const body = renderNotification(event);

@@ -1,4 +1,4 @@
-import { EVENT_TYPES } from '@webhooks/contracts';
+import { EVENT_TYPES, isEventType } from '@webhooks/contracts';
 import type { EventType, Money } from '@webhooks/contracts';
 import type { DeliveryStatus } from '../delivery-log/delivery-state.js';
 import { formatCents } from '../payments/view-transaction.js';
@@ -70,7 +70,8 @@ export function viewStatement(
   webhooks: readonly ConfigurationRow[],
   now = Date.now(),
 ) {
-  const shown = webhooks.map((one) => viewWebhook(one, sums, beginOf(date)));
+  const receivers = webhooks.filter(({ eventType }) => isEventType(eventType));
+  const shown = receivers.map((one) => viewWebhook(one, sums, beginOf(date)));
   return {
     date,
     from: new Date(beginOf(date)).toISOString(),
