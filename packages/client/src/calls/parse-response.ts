@@ -48,6 +48,7 @@ const TRANSACTION: Members = {
   occurredAt: 'string',
 };
 const NOTIFICATION: Members = { id: 'string', eventType: 'string', body: 'string' };
+const ALERT_ENDPOINT: Members = { ref: 'string', endpointUrl: 'string', format: 'string' };
 const PAGE: Members = { results: 'number' };
 
 export const parseWebhook = shaped<Types.Webhook>({ ...LISTED, createdAt: 'string', updatedAt: 'string' });
@@ -86,6 +87,13 @@ export const parseTest = shaped<Types.TestNotification>({ deliveryId: 'string', 
 export const parseHealth = shaped<Types.EndpointHealth>(
   { ref: 'string', state: 'string' },
   { failures: { class: 'string' } },
+);
+export const parseChanges = shaped<Types.ChangeList>(PAGE, { data: { at: 'string', action: 'string' } });
+export const parseAlertEndpoint = shaped<Types.AlertEndpoint>(ALERT_ENDPOINT);
+export const parseAlertEndpointList = shaped<Types.AlertEndpointList>(PAGE, { data: ALERT_ENDPOINT });
+export const parseStatement = shaped<Types.Statement>(
+  { date: 'string' },
+  { webhooks: { ref: 'string' }, unmatched: { eventType: 'string' } },
 );
 /** Accepts any body, because this response has none that matters. */
 export const parseNothing: ParseResponse<true> = () => true;

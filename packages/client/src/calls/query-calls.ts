@@ -2,10 +2,10 @@ import type { AuthorizedCall } from './token-source.js';
 import type { RequestOptions } from './call.js';
 import * as parse from './parse-response.js';
 import type { ParseResponse } from './parse-response.js';
-import type * as Types from '../types/query-types.js';
+import type * as Types from '../types/types.js';
 import { ONCE, WEBHOOKS } from './webhook-calls.js';
 
-/** Payments, notifications, the delivery log and redeliveries. */
+/** Payments, notifications, the delivery log, redeliveries and statements. */
 export interface QueryCalls {
   charge(txId: string, options?: RequestOptions): Promise<Types.Charge>;
   transaction(endToEndId: string, options?: RequestOptions): Promise<Types.Transaction>;
@@ -27,10 +27,13 @@ export interface QueryCalls {
   startRedelivery(input: Types.RedeliveryInput, options?: RequestOptions): Promise<Types.Redelivery>;
   redelivery(id: string, options?: RequestOptions): Promise<Types.Redelivery>;
   cancelRedelivery(id: string, options?: RequestOptions): Promise<Types.Redelivery>;
+  /** Returns the events of a day in São Paulo, such as `2026-11-21`, and what became of them. */
+  statement(date: string, options?: RequestOptions): Promise<Types.Statement>;
 }
 
 const PIX = '/integration/v1/pix';
 const NOTIFICATIONS = '/integration/v1/notifications';
+const STATEMENTS = '/integration/v1/statements';
 const DELIVERIES = `${WEBHOOKS}/deliveries`;
 const REDELIVERIES = `${WEBHOOKS}/redeliveries`;
 
@@ -75,5 +78,6 @@ export function createQueryCalls(query: AuthorizedCall): QueryCalls {
       const url = below(REDELIVERIES, id, '/cancel');
       return query({ method: 'POST', url, parse: parse.parseRedelivery, options });
     },
+    statement: (date, options) => get(below(STATEMENTS, date), parse.parseStatement, options),
   };
 }

@@ -45,6 +45,12 @@ const CALLS: Readonly<Record<string, (client: Client, options?: RequestOptions) 
   startRedelivery: (client, options) => client.startRedelivery(RANGE, options),
   redelivery: (client, options) => client.redelivery('ID', options),
   cancelRedelivery: (client, options) => client.cancelRedelivery('ID', options),
+  changes: (client, options) => client.changes('ID', options),
+  alertEndpoints: (client, options) => client.alertEndpoints(options),
+  createAlertEndpoint: (client, options) =>
+    client.createAlertEndpoint({ endpointUrl: 'https://x.y' }, options),
+  deleteAlertEndpoint: (client, options) => client.deleteAlertEndpoint('ID', options),
+  statement: (client, options) => client.statement('ID', options),
   health: (client, options) => client.health('ID', options),
   sendTest: (client, options) => client.sendTest('ID', options),
 };
