@@ -26,6 +26,14 @@ export class RevisionTable<T extends Revised> {
     return this.#tenants.has(tenantId);
   }
 
+  rowsOf(tenantId: string): Iterable<T> {
+    return this.#tenants.get(tenantId)?.values() ?? [];
+  }
+
+  *rows(): Iterable<T> {
+    for (const rows of this.#tenants.values()) yield* rows.values();
+  }
+
   /** Applies a row if its revision is higher than the known one. Returns whether it was applied. */
   apply(next: T): boolean {
     const { tenantId, ref } = next;

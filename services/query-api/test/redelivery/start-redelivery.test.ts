@@ -1,7 +1,9 @@
 import type { ApiRequest } from '@webhooks/http-api';
+import type { KnownConfiguration } from '../../src/configurations.js';
 import type { RedeliveryJob } from '../../src/redelivery/redelivery-store.js';
 import { readRedeliveryRequest, startRedelivery } from '../../src/redelivery/start-redelivery.js';
 import type { RedeliveryRequest, StartRedeliveryPorts } from '../../src/redelivery/start-redelivery.js';
+import { ENABLED } from './support/open-rig.js';
 
 const NOW = Date.parse('2026-11-21T14:00:00Z');
 const at = (time: string): Date => new Date(`2026-11-21T${time}Z`);
@@ -13,6 +15,8 @@ const ports: StartRedeliveryPorts = {
   newId: () => '0193510a-7c1e-7b1a-9f54-2d6c8a1b0e4f',
   now: () => NOW,
 };
+
+const WEBHOOK: KnownConfiguration = { ...ENABLED, eventType: 'PIX_OUT' };
 
 type Range = Pick<RedeliveryRequest['filter'], 'from' | 'to'>;
 
@@ -70,7 +74,7 @@ describe('a job of what a webhook missed', () => {
   });
 
   it('counts for a webhook that is disabled, and sends it nothing', async () => {
-    const current = () => Promise.resolve({ revision: 1, enabled: false, eventType: 'PIX_OUT' } as const);
+    const current = () => Promise.resolve({ ...WEBHOOK, enabled: false });
     const parts = { ...ports, configurations: { current } };
     const filter = { ...missed, ref: '0191e7a2-0000-7000-8000-000000000001' };
     const counted = await startRedelivery('acme', { filter, dryRun: true }, parts);
@@ -86,7 +90,7 @@ describe('a job of what a webhook missed', () => {
       jobs.push(job);
       return Promise.resolve(true);
     };
-    const current = () => Promise.resolve({ revision: 1, enabled: true, eventType: 'PIX_OUT' } as const);
+    const current = () => Promise.resolve(WEBHOOK);
     const filter = { ...missed, ref: '0191e7a2-0000-7000-8000-000000000001' };
     const started = await startRedelivery(
       'acme',
