@@ -2,6 +2,7 @@ import type { AttemptLogEntry } from '@webhooks/contracts';
 import type { RunQuery } from '@webhooks/mongodb';
 import type { Connection, Model } from 'mongoose';
 import { documentSchema, upsertMerged } from '../documents.js';
+import { keyOf } from '../payments/event-store.js';
 import { addEntry, BUCKET_MS, bucketStartOf, emptyBucket } from './health-bucket.js';
 import type { HealthBucket } from './health-bucket.js';
 import { DAY_MS } from './view-health.js';
@@ -26,8 +27,9 @@ export function healthModelOn(connection: Connection): HealthModel {
   return connection.model<HealthRow>('EndpointHealth', schema, 'endpointHealth');
 }
 
-export const healthId = (tenantId: string, ref: string, startAt: number): string =>
-  `${tenantId}/${ref}/${String(startAt).padStart(13, '0')}`;
+/** Returns the id of the bucket for a time. `id`: `tenantId/ref`. */
+export const bucketId = (id: string, at: number): string =>
+  `${id}/${String(bucketStartOf(at)).padStart(13, '0')}`;
 
 /** The entries of one record of `webhooks.attempts`. */
 export interface ReadPack {
@@ -51,7 +53,7 @@ const distinct = (packs: readonly ReadPack[]): Iterable<ReadPack> =>
 const byBucket = (packs: readonly ReadPack[]): ReadonlyMap<string, readonly Placed[]> =>
   Map.groupBy(
     [...distinct(packs)].flatMap(({ entries, ...place }) => entries.map((entry) => ({ ...place, entry }))),
-    ({ entry }) => healthId(entry.tenantId, entry.ref, bucketStartOf(entry.at)),
+    ({ entry: { tenantId, ref, at } }) => bucketId(keyOf(tenantId, ref), at),
   );
 
 /**
@@ -113,8 +115,8 @@ export async function findBuckets(
   runQuery: RunHealthQuery,
   { tenantId, ref, now }: { readonly tenantId: string; readonly ref: string; readonly now: number },
 ): Promise<readonly HealthBucket[]> {
-  const from = healthId(tenantId, ref, bucketStartOf(now - DAY_MS + BUCKET_MS));
-  const to = healthId(tenantId, ref, bucketStartOf(now + BUCKET_MS));
+  const id = keyOf(tenantId, ref);
+  const [from, to] = [bucketId(id, now - DAY_MS + BUCKET_MS), bucketId(id, now + BUCKET_MS)];
   return runQuery(({ endpointHealth }) =>
     endpointHealth
       .find({ _id: { $gte: from, $lte: to } }, WITHOUT_BOOKKEEPING)

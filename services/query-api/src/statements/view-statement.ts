@@ -71,15 +71,8 @@ export function viewStatement(
   webhooks: readonly ConfigurationRow[],
   now = Date.now(),
 ) {
-<<<<<<< HEAD
-  // Alerts report no payment.
-  const shown = webhooks
-    .filter(({ eventType }) => isEventType(eventType))
-    .map((one) => viewWebhook(one, sums, beginOf(date)));
-=======
   const receivers = webhooks.filter(({ eventType }) => isEventType(eventType));
   const shown = receivers.map((one) => viewWebhook(one, sums, beginOf(date)));
->>>>>>> help-verdict
   return {
     date,
     from: new Date(beginOf(date)).toISOString(),

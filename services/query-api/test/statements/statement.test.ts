@@ -193,7 +193,10 @@ describe('a statement', () => {
 
   it('leaves out alert endpoints', () => {
     const alerts = webhook({ eventType: 'ENDPOINT_ALERT' });
-    expect(viewStatement('2026-11-26', sums, [alerts], later)).toMatchObject({ webhooks: [], balanced: true });
+    expect(viewStatement('2026-11-26', sums, [alerts], later)).toMatchObject({
+      webhooks: [],
+      balanced: true,
+    });
   });
 
   it('is open until its day has ended', () => {
