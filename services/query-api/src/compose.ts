@@ -14,6 +14,7 @@ import type { Database } from './database.js';
 import { composeDeliveryLog } from './delivery-log/compose.js';
 import { composeHealth, HEALTH } from './endpoint-health/compose.js';
 import { reviewEpisodes } from './episodes/review-episodes.js';
+import { overviewOperations } from './overview/compose.js';
 import { composePayments } from './payments/compose.js';
 import { storeDeadLetter } from './payments/event-store.js';
 import type { CatchUp, CatchUpResult } from './projection/catch-up.js';
@@ -113,6 +114,7 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
       scope,
     ),
     ...statements.operations,
+    ...overviewOperations({ database, configurations, lists }),
     ...testOperations({ database, configurations, publish }),
   ];
 }

@@ -60,13 +60,12 @@ export function composeHealth({ database, configurations, failingAfterMs, onSkip
       findEpisodes(database.within(REQUEST_MS), [keyOf(tenantId, ref)]),
       deliveryStoreWithin(database, REQUEST_MS).page(tenantId, pending, OLDEST),
     ]);
-    const episodeAt = episodes?.current?.first.at;
     const [oldestUndelivered] = page.rows.map(({ eventId, deliveryId, createdAt }) => ({
       eventId,
       deliveryId,
       at: new Date(createdAt).toISOString(),
     }));
-    const health = viewHealth(ref, { ...configuration, episodeAt }, buckets, now);
+    const health = viewHealth(ref, { ...configuration, episode: episodes?.current }, buckets, now);
     return { ...health, ...omitUndefined({ oldestUndelivered }) };
   };
   const operations: readonly Operation[] = [

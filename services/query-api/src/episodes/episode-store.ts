@@ -3,9 +3,9 @@ import type { RunQuery } from '@webhooks/mongodb';
 import type { Connection, Model } from 'mongoose';
 import { documentSchema, expiring, MAX_STATEMENT, upsertMerged, writeRows } from '../documents.js';
 import { omitUndefined } from '../omit-undefined.js';
-import { keyOf } from '../payments/event-store.js';
+import { idOf, keyOf } from '../payments/event-store.js';
 import { factsOf } from './alert-facts.js';
-import type { AlertKind, EndpointEpisodes } from './episode.js';
+import type { AlertKind, EndpointEpisodes, Episode } from './episode.js';
 
 /** The fields of every document of the collection `episodes`. */
 interface StoredRow {
@@ -86,6 +86,19 @@ export const findEpisodes = (
       .lean<EpisodeRow[]>()
       .exec(),
   );
+
+/** Returns the open episodes of a tenant, by ref: a range of the index of open documents. */
+export async function findCurrent(
+  runQuery: RunEpisodeQuery,
+  tenantId: string,
+): Promise<ReadonlyMap<string, Episode>> {
+  // The outbox has the id `tenantId/`, and `0` follows `/`.
+  const filter = { open: 'yes', _id: { $gt: keyOf(tenantId, ''), $lt: `${tenantId}0` } } as const;
+  const rows = await runQuery(({ episodes }) =>
+    episodes.find(filter, { current: 1 }).lean<EpisodeRow[]>().exec(),
+  );
+  return new Map(rows.flatMap(({ _id, current }) => (current ? [[idOf(_id), current]] : [])));
+}
 
 /** Returns the outbox of a tenant; an empty one when there is none. */
 export async function findOutbox(database: Writing, tenantId: string): Promise<OutboxRow> {

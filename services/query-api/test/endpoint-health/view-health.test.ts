@@ -102,7 +102,8 @@ describe('the health of an endpoint', () => {
   });
 
   it('fails since its episode began, however long ago', () => {
-    const parts = { enabled: true, episodeAt: NOW - 3 * DAY_MS };
+    const failure = { at: NOW - 3 * DAY_MS, status: 503 };
+    const parts = { enabled: true, episode: { first: failure, last: failure, attempts: 3 } };
     const failing = bucketsOf([bad(3_000), bad(2_000), bad(1_000)]);
     expect(viewHealth(REF, parts, failing, NOW)).toMatchObject({
       state: 'failing',
