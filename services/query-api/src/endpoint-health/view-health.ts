@@ -6,7 +6,7 @@ import { BUCKET_MS, MAX_CLASSES, bucketStartOf, endOfBin } from './health-bucket
 import type { FailureCount, HealthBucket } from './health-bucket.js';
 
 /**
- * `disabled`: nothing is sent, whatever the results of earlier attempts. `idle`: no attempt within a day. `deferred`:
+ * `disabled`: nothing is sent, whatever the results of earlier attempts. `idle`: no attempt within a day, and no open episode. `deferred`:
  * deliveries wait because of a fault of the worker. `failing`: the last attempts failed. `paused`: as `failing`, and the
  * next attempts wait until `until`.
  */

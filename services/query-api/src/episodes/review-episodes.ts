@@ -61,6 +61,7 @@ async function endChanged(rows: readonly EpisodeRow[], ports: ReviewPorts): Prom
  */
 export async function reviewPage(after: string, ports: ReviewPorts): Promise<string> {
   const { database, configurations, catchUp, failingAfterMs } = ports;
+  if ((await findOpen(database, after)).length === 0) return '';
   const [result] = await Promise.all([catchUp(), configurations.upToDate()]);
   if (result !== 'passed') throw new AppError('unavailable', 'the newest attempts are not read yet');
   const page = await findOpen(database, after);

@@ -114,26 +114,27 @@ function rowOf({ value, undecodable, timestamp, partition, offset }: KafkaRecord
 
 /**
  * Returns the documents of those records that stored their event: all but unreadable ones, and repeats of an event id at
- * other positions. Call it when `storeEvents` has ended for these records.
+ * other positions. `isComplete`: every event is stored.
  */
 export async function findFirst(
   runQuery: RunEventQuery,
   records: readonly KafkaRecord[],
-): Promise<readonly EventRow[]> {
-  const rows = records.map(rowOf).filter((row) => row !== undefined);
-  const ids = rows.map(({ _id }) => _id);
-  const places = { partition: 1, offset: 1 };
+): Promise<{ readonly rows: readonly EventRow[]; readonly isComplete: boolean }> {
+  const read = records.map(rowOf).filter((row) => row !== undefined);
+  const ids = read.map(({ _id }) => _id);
   const found = await runQuery(({ events }) =>
     events
-      .find({ _id: { $in: ids } }, places)
+      .find({ _id: { $in: ids } }, { partition: 1, offset: 1 })
       .lean<EventRow[]>()
       .exec(),
   );
   const stored = new Map(found.map((row) => [row._id, row]));
-  return rows.filter(({ _id, partition, offset }) => {
+  const rows = read.filter(({ _id, partition, offset }) => {
     const place = stored.get(_id);
     return place?.partition === partition && place?.offset === offset;
   });
+  // A dead letter may have been read first; then the place comes with the event.
+  return { rows, isComplete: read.every(({ _id }) => stored.get(_id)?.offset !== undefined) };
 }
 
 /** Inserts rows. Returns the rows whose event id already exists. */

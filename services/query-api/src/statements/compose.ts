@@ -68,10 +68,13 @@ export function composeStatements({ database, configurations, retentionMs, catch
       topics: [TOPICS.events],
       intervalMs: INTERVAL_MS,
       apply: async (records) => {
-        if ((await catchUp()) !== 'passed')
-          throw new AppError('unavailable', 'the events are not stored yet');
-        const rows = await findFirst(database.writing(), records);
-        await countFacts(database.writing(), rows.map(toFact), retentionMs);
+        let found = await findFirst(database.writing(), records);
+        if (!found.isComplete) {
+          if ((await catchUp()) !== 'passed') throw new AppError('unavailable', 'events are not stored yet');
+          // What is still missing was refused by the database, or is too old.
+          found = await findFirst(database.writing(), records);
+        }
+        await countFacts(database.writing(), found.rows.map(toFact), retentionMs);
       },
     } satisfies Projection,
     operations,

@@ -66,7 +66,7 @@ it('shows each webhook with its state, the latest failure, its last hour and wha
   const { data, series } = await overviewOf(tenantId, [
     webhook(tenantId),
     webhook(tenantId, { ref: OTHER_REF }),
-    webhook(tenantId, { ref: randomName('idle') }),
+    webhook(tenantId, { ref: '0191e7a2-0000-7000-8000-000000000003' }),
     webhook(tenantId, { enabled: false }),
     webhook(tenantId, { eventType: 'ENDPOINT_ALERT' }),
   ]);
