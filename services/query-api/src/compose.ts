@@ -86,14 +86,12 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
     ...{ database, lists },
     catchUp: () => catchUps.get(TOPICS.events),
     retentionMs: retention.notificationMs,
+    logRetentionMs: retention.logMs,
     // Half of the open requests may wait for notifications. The other half is reserved for all other operations.
     waiting: { total: Math.ceil(config.api.maxOpenRequests / 2), perTenant: config.maxWaitingPerTenant },
   });
   const health = composeHealth({ database, configurations, failingAfterMs, onSkipped });
-  const statements = composeStatements({
-    ...{ database, configurations, retentionMs: retention.logMs },
-    catchUp: () => catchUp(TOPICS.events),
-  });
+  const statements = composeStatements({ database, configurations, retentionMs: retention.logMs });
   const composed = [transactions, deliveryLog, health, statements];
   const projections = composed.map(({ projection }) => skipRefused(projection, onSkipped));
   const runQuery: RunPositionQuery = (statement) => database.writing()(statement);

@@ -5,6 +5,7 @@ import { documentSchema, expiring, MAX_STATEMENT, upsertMerged, writeRows } from
 import { omitUndefined } from '../omit-undefined.js';
 import { idOf, keyOf } from '../payments/event-store.js';
 import { factsOf } from './alert-facts.js';
+import { NO_EPISODES } from './episode.js';
 import type { AlertKind, EndpointEpisodes, Episode } from './episode.js';
 
 /** The fields of every document of the collection `episodes`. */
@@ -68,7 +69,7 @@ export function changeEpisodes<T>(
     (statement) => runQuery(({ episodes }) => statement(episodes.collection)),
     changes,
     (known, by, _id) => {
-      const row = known ?? { _id, version: 0, past: [], settledUntil: 0, told: {} };
+      const row = known ?? { _id, version: 0, ...NO_EPISODES };
       const next = nextRow(row, change(row, by));
       return isDeepStrictEqual({ ...next, version: row.version }, known) ? undefined : next;
     },

@@ -43,6 +43,8 @@ export interface EndpointEpisodes {
   readonly told: Readonly<Partial<Record<AlertKind, number>>>;
 }
 
+export const NO_EPISODES: EndpointEpisodes = { past: [], settledUntil: 0, told: {} };
+
 /** Enough for an endpoint that fails each night of its last three weeks; 8 KB. */
 const MAX_PAST = 20;
 

@@ -19,6 +19,8 @@ import { viewCharge, viewTransaction } from './view-transaction.js';
 import { readAfterCatchUp } from '../projection/catch-up.js';
 import type { CatchUp, CatchUpResult } from '../projection/catch-up.js';
 import type { Projection } from '../projection/projection.js';
+import { countFacts } from '../statements/daily-totals.js';
+import { toRepeat } from '../statements/count-events.js';
 import { cursorKeyringOf } from '../projection/generation.js';
 import { readTxId } from '../request-parameters.js';
 
@@ -77,6 +79,8 @@ interface TransactionOptions
    * Returns the catch-up of the projection `events`. Undefined while it is not running; then a miss proves nothing.
    */
   readonly catchUp: () => CatchUp | undefined;
+  /** How long totals are stored, milliseconds. */
+  readonly logRetentionMs: number;
 }
 
 /**
@@ -139,7 +143,12 @@ export function composePayments(options: TransactionOptions) {
       topics: [TOPICS.events],
       maxBytes: MAX_BYTES,
       publishesPositions: true,
-      apply: (records) => storeEvents(database.writing(), records),
+      apply: async (records) => {
+        const repeats = await storeEvents(database.writing(), records);
+        // The totals count every record.
+        if (repeats.length > 0)
+          await countFacts(database.writing(), repeats.map(toRepeat), options.logRetentionMs);
+      },
     } satisfies Projection,
     operations: [
       ...createTransactionOperations({

@@ -112,46 +112,41 @@ function rowOf({ value, undecodable, timestamp, partition, offset }: KafkaRecord
   return toRow(read.event, { ...timesOf(timestamp), partition, offset });
 }
 
-/**
- * Returns the documents of those records that stored their event: all but unreadable ones, and repeats of an event id at
- * other positions. `isComplete`: every event is stored.
- */
-export async function findFirst(
-  runQuery: RunEventQuery,
-  records: readonly KafkaRecord[],
-): Promise<{ readonly rows: readonly EventRow[]; readonly isComplete: boolean }> {
-  const read = records.map(rowOf).filter((row) => row !== undefined);
-  const ids = read.map(({ _id }) => _id);
-  const found = await runQuery(({ events }) =>
-    events
-      .find({ _id: { $in: ids } }, { partition: 1, offset: 1 })
-      .lean<EventRow[]>()
-      .exec(),
-  );
-  const stored = new Map(found.map((row) => [row._id, row]));
-  const rows = read.filter(({ _id, partition, offset }) => {
-    const place = stored.get(_id);
-    return place?.partition === partition && place?.offset === offset;
-  });
-  // A dead letter may have been read first; then the place comes with the event.
-  return { rows, isComplete: read.every(({ _id }) => stored.get(_id)?.offset !== undefined) };
-}
-
 /** Inserts rows. Returns the rows whose event id already exists. */
 const insert = (runQuery: RunEventQuery, rows: readonly EventRow[]): Promise<readonly EventRow[]> =>
   runQuery(({ events }) => writeRows(events.collection, rows));
 
+/** Returns the documents of the records of `payments.events` that are events. */
+export const rowsOf = (records: readonly KafkaRecord[]): readonly EventRow[] =>
+  records.map(rowOf).filter((row) => row !== undefined);
+
+/** Returns those rows whose event id is stored from another record. */
+async function findRepeats(runQuery: RunEventQuery, rows: readonly EventRow[]): Promise<readonly EventRow[]> {
+  const filter = { _id: { $in: rows.map(({ _id }) => _id) } };
+  const found = await runQuery(({ events }) =>
+    events.find(filter, { partition: 1, offset: 1 }).lean<EventRow[]>().exec(),
+  );
+  const places = new Map(found.map(({ _id, partition, offset }) => [_id, `${partition}/${offset}`]));
+  return rows.filter(({ _id, partition, offset }) => places.get(_id) !== `${partition}/${offset}`);
+}
+
 /**
  * Stores the events of records of `payments.events`. Idempotent: the first document of an event id stays. When its dead
- * letter was read first, the time and the position of the event are added.
+ * letter was read first, the time and the position of the event are added. Returns the rows of records that repeat the
+ * event of another record.
  */
-export async function storeEvents(runQuery: RunEventQuery, records: readonly KafkaRecord[]): Promise<void> {
-  const rows = records.map(rowOf).filter((row) => row !== undefined);
-  const missing = (await insert(runQuery, rows)).flatMap(({ _id, partition, offset, appendedAt }) => [
+export async function storeEvents(
+  runQuery: RunEventQuery,
+  records: readonly KafkaRecord[],
+): Promise<readonly EventRow[]> {
+  const known = await insert(runQuery, rowsOf(records));
+  if (known.length === 0) return [];
+  const missing = known.flatMap(({ _id, partition, offset, appendedAt }) => [
     { updateOne: { filter: { _id, offset: { $exists: false } }, update: { $set: { partition, offset } } } },
     { updateOne: { filter: { _id, appendedAt: { $exists: false } }, update: { $set: { appendedAt } } } },
   ]);
-  if (missing.length > 0) await runQuery(({ events }) => events.bulkWrite(missing, { ordered: false }));
+  await runQuery(({ events }) => events.bulkWrite(missing, { ordered: false }));
+  return findRepeats(runQuery, known);
 }
 
 /** Stores the event of a test notification, marked `test: true`. */

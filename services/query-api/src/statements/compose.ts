@@ -1,15 +1,13 @@
 import { TOPICS } from '@webhooks/contracts';
-import { AppError, invalidRequest } from '@webhooks/http-api';
+import { invalidRequest } from '@webhooks/http-api';
 import type { Operation } from '@webhooks/http-api';
 import { REQUEST_MS } from '@webhooks/mongodb';
 import type { Configurations } from '../configurations.js';
 import type { Database } from '../database.js';
-import { findFirst } from '../payments/event-store.js';
-import type { EventRow } from '../payments/event-store.js';
-import type { CatchUpResult } from '../projection/catch-up.js';
+import { rowsOf } from '../payments/event-store.js';
 import type { Projection } from '../projection/projection.js';
-import { ACCEPTED, countFacts, findSums, positionOf } from './daily-totals.js';
-import type { Counted } from './daily-totals.js';
+import { toAccepted } from './count-events.js';
+import { countFacts, findSums } from './daily-totals.js';
 import { viewStatement } from './view-statement.js';
 
 export interface StatementOptions {
@@ -17,8 +15,6 @@ export interface StatementOptions {
   readonly configurations: Pick<Configurations, 'ofTenant'>;
   /** How long totals are stored, milliseconds. */
   readonly retentionMs: number;
-  /** Waits until all events that are on the topic now are stored. */
-  readonly catchUp: () => Promise<CatchUpResult>;
 }
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
@@ -31,24 +27,11 @@ function readDate(text = ''): string {
   throw invalidRequest([{ property: 'date', reason: 'must be a day such as 2026-11-27' }]);
 }
 
-const toFact = ({
-  tenantId,
-  eventType,
-  cents,
-  appendedAt,
-  partition = 0,
-  offset = 0,
-}: EventRow): Counted => ({
-  ...positionOf({ topic: TOPICS.events, partition, offset }),
-  ...{ tenantId, of: eventType, cents, adds: { [ACCEPTED]: 1 } },
-  acceptedAt: Number(appendedAt),
-});
-
 /** From the start of one batch to that of the next: one write for each type of events. */
 const INTERVAL_MS = 1_000;
 
 /** Composes the totals of accepted events, and the statements from them. The delivery log counts the deliveries. */
-export function composeStatements({ database, configurations, retentionMs, catchUp }: StatementOptions) {
+export function composeStatements({ database, configurations, retentionMs }: StatementOptions) {
   const operations: readonly Operation[] = [
     {
       method: 'GET',
@@ -68,13 +51,7 @@ export function composeStatements({ database, configurations, retentionMs, catch
       topics: [TOPICS.events],
       intervalMs: INTERVAL_MS,
       apply: async (records) => {
-        let found = await findFirst(database.writing(), records);
-        if (!found.isComplete) {
-          if ((await catchUp()) !== 'passed') throw new AppError('unavailable', 'events are not stored yet');
-          // What is still missing was refused by the database, or is too old.
-          found = await findFirst(database.writing(), records);
-        }
-        await countFacts(database.writing(), found.rows.map(toFact), retentionMs);
+        await countFacts(database.writing(), rowsOf(records).map(toAccepted), retentionMs);
       },
     } satisfies Projection,
     operations,

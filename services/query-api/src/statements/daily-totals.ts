@@ -32,7 +32,6 @@ export interface Position {
 }
 
 const PREFIXES: Readonly<Record<string, string>> = {
-  [TOPICS.events]: 'events',
   [TOPICS.attempts]: 'attempts',
   [TOPICS.deadLetters]: 'dead-letters',
 };

@@ -24,6 +24,7 @@ function openQueries(): Readonly<Record<'charge' | 'pix', RunQuery>> {
     database: open.database,
     catchUp: () => ({ wait: () => Promise.resolve('passed') }) as CatchUp,
     retentionMs: 1,
+    logRetentionMs: 1,
     waiting: { total: 1, perTenant: 1 },
     lists: createConcurrencyLimiter({ total: 8 }),
   });

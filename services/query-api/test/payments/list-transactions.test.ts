@@ -24,7 +24,7 @@ afterAll(() => open.close());
 const within = () => open.database.within(20_000);
 const operation = createListOperation({ lists: createConcurrencyLimiter({ total: 8 }), within });
 
-const keep = (events: readonly PaymentEvent[]): Promise<void> =>
+const keep = (events: readonly PaymentEvent[]): Promise<unknown> =>
   storeEvents(
     within(),
     events.map((event) => eventRecord(event)),

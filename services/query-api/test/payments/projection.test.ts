@@ -41,7 +41,7 @@ const findCharge = async (...charge: Parameters<typeof keyOf>) =>
 const composeOn = (database: Database) =>
   composePayments({
     ...{ database, catchUp: () => undefined },
-    ...{ retentionMs: 1, waiting: { total: 1, perTenant: 1 } },
+    ...{ retentionMs: 1, logRetentionMs: 1, waiting: { total: 1, perTenant: 1 } },
     lists: createConcurrencyLimiter({ total: 8 }),
   });
 const projectionOn = (database: Database) => composeOn(database).projection;
@@ -110,7 +110,8 @@ it('a batch of new events is one insert, of one Pix or many; one update more loo
   await apply([refund, payment, payment]);
   await apply([...others, refund]);
   await apply([payment, refund, ...others]);
-  expect(commands).toEqual(['insert', 'insert', 'update', 'insert', 'update', 'insert', 'update']);
+  const known = ['insert', 'update', 'find'];
+  expect(commands).toEqual(['insert', ...known, ...known, ...known]);
 });
 
 it('requests of several tenants are looked up by one statement, and each gets its own events', async () => {

@@ -71,7 +71,7 @@ afterAll(async () => {
   await test.close();
 });
 
-const keep = (event: PaymentEvent, timestamp = Date.now()): Promise<void> =>
+const keep = (event: PaymentEvent, timestamp = Date.now()): Promise<unknown> =>
   storeEvents(test.database.within(5_000), [eventRecord(event, { timestamp })]);
 const redeliver = () => call('/redeliver', { params: { deliveryId: 'a'.repeat(52) } });
 const send = (body: object) =>

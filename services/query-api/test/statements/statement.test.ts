@@ -5,7 +5,8 @@ import type { ConfigurationRow } from '../../src/configurations.js';
 import { writeEntries } from '../../src/delivery-log/compose.js';
 import { readRecords } from '../../src/delivery-log/read-records.js';
 import { storeEvents } from '../../src/payments/event-store.js';
-import { beginOf, dayOf, findSums } from '../../src/statements/daily-totals.js';
+import { beginOf, countFacts, dayOf, findSums } from '../../src/statements/daily-totals.js';
+import { toRepeat } from '../../src/statements/count-events.js';
 import { composeStatements } from '../../src/statements/compose.js';
 import { viewStatement } from '../../src/statements/view-statement.js';
 import {
@@ -24,6 +25,7 @@ import { eventRecord, out } from '../payments/support/events.js';
 import { faultOf } from '../support/openapi.js';
 
 const NAME = randomName('statements');
+const KEPT_MS = 30 * 86_400_000;
 const ACCEPTED = Date.now() - 60_000;
 const DAY = dayOf(ACCEPTED);
 let log: OpenLog;
@@ -49,12 +51,13 @@ const statements = () =>
   composeStatements({
     database: { within: () => log.runQuery, writing: () => log.runQuery },
     configurations: { ofTenant: (tenantId) => Promise.resolve([webhook({ tenantId })]) },
-    retentionMs: 30 * 86_400_000,
-    catchUp: () => Promise.resolve('passed'),
+    retentionMs: KEPT_MS,
   });
+/** As both projections do, one after the other. */
 const applyEvents = async (...records: readonly KafkaRecord[]): Promise<void> => {
-  await storeEvents(log.runQuery, records);
   await statements().projection.apply(records);
+  const repeats = await storeEvents(log.runQuery, records);
+  await countFacts(log.runQuery, repeats.map(toRepeat), KEPT_MS);
 };
 
 /** The facts of an event that workers report. */
