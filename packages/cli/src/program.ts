@@ -1,14 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import yargs, { type Argv } from 'yargs';
+import { addAlerts } from './commands/alerts.js';
 import { addApply } from './commands/apply.js';
 import { addDeliveries } from './commands/deliveries.js';
 import { addDoctor } from './commands/doctor.js';
 import { addFind } from './commands/find.js';
 import { addListen } from './commands/listen.js';
 import { addLogin } from './commands/login.js';
+import { addPayments } from './commands/payments.js';
 import { addPolicy, addWebhooks } from './commands/webhooks.js';
 import { addRedeliveries } from './commands/redeliveries.js';
+import { addStatement } from './commands/statement.js';
 import { addTrigger } from './commands/trigger.js';
 import { reportFailure, usage } from './failure.js';
 import { offline } from './session.js';
@@ -35,7 +38,16 @@ const addCompletion = (cli: Argv): Argv =>
 
 const GROUPS = [
   ...[addLogin, addListen, addTrigger, addWebhooks, addPolicy, addApply],
-  ...[addFind, addDeliveries, addRedeliveries, addDoctor, addCompletion],
+  ...[
+    addFind,
+    addPayments,
+    addStatement,
+    addDeliveries,
+    addRedeliveries,
+    addAlerts,
+    addDoctor,
+    addCompletion,
+  ],
 ];
 
 /** The package.json of this package. yargs would look in the caller's folder. */
