@@ -51,8 +51,8 @@ const enable = showing((client, { ref }: WithRef) => change(client, ref, { enabl
 const disable = showing(async (client, { ref, yes }: WithRef & { readonly yes: boolean }) => {
   if (!yes && process.stdin.isTTY) {
     const { results, nextCursor } = await client.deliveries({ ref, status: 'pending' });
-    const waiting = `${results}${nextCursor === undefined ? '' : ' or more'} waiting deliveries`;
-    await requireConfirmation(`Disable it, and cancel ${waiting} when they are due?`, false);
+    const waiting = `${results}${nextCursor === undefined ? '' : ' or more'}`;
+    await requireConfirmation(`Disable it? Waiting deliveries, cancelled when due: ${waiting}`, false);
   }
   return change(client, ref, { enabled: false });
 });
