@@ -12,7 +12,9 @@ import type { Configurations } from './configurations.js';
 import { openDatabase } from './database.js';
 import type { Database } from './database.js';
 import { composeDeliveryLog } from './delivery-log/compose.js';
-import { composeHealth } from './endpoint-health/compose.js';
+import { composeHealth, HEALTH } from './endpoint-health/compose.js';
+import { reviewEpisodes } from './episodes/review-episodes.js';
+import { overviewOperations } from './overview/compose.js';
 import { composePayments } from './payments/compose.js';
 import { storeDeadLetter } from './payments/event-store.js';
 import type { CatchUp, CatchUpResult } from './projection/catch-up.js';
@@ -68,7 +70,7 @@ interface Parts {
 /** Starts the projections and returns every operation; `openapi.yaml` describes the same set. */
 function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceScope): readonly Operation[] {
   const { kafka, database, configurations, publish } = parts;
-  const { redeliveriesPerSecond: ratePerSecond, groupPrefix, retention } = config;
+  const { redeliveriesPerSecond: ratePerSecond, groupPrefix, retention, failingAfterMs } = config;
   const onSkipped = createSkipReport(scope);
   const catchUp = (...topics: readonly string[]): Promise<CatchUpResult> =>
     waitForAll(topics.map((topic) => catchUps.get(topic)));
@@ -87,7 +89,7 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
     // Half of the open requests may wait for notifications. The other half is reserved for all other operations.
     waiting: { total: Math.ceil(config.api.maxOpenRequests / 2), perTenant: config.maxWaitingPerTenant },
   });
-  const health = composeHealth({ database, configurations, onSkipped });
+  const health = composeHealth({ database, configurations, failingAfterMs, onSkipped });
   const statements = composeStatements({
     ...{ database, configurations, retentionMs: retention.logMs },
     catchUp: () => catchUp(TOPICS.events),
@@ -96,6 +98,8 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
   const projections = composed.map(({ projection }) => skipRefused(projection, onSkipped));
   const runQuery: RunPositionQuery = (statement) => database.writing()(statement);
   const catchUps = runProjections({ kafka, groupPrefix, projections, runQuery }, scope);
+  const episodes = { database, configurations, publish, failingAfterMs, catchUp: () => catchUp(HEALTH) };
+  reviewEpisodes(episodes, scope);
   return [
     ...transactions.operations,
     ...deliveryLog.operations,
@@ -110,6 +114,7 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
       scope,
     ),
     ...statements.operations,
+    ...overviewOperations({ database, configurations, lists }),
     ...testOperations({ database, configurations, publish }),
   ];
 }

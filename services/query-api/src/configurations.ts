@@ -10,12 +10,12 @@ import { orderBy } from './order.js';
 import { WAIT_MS } from './projection/catch-up.js';
 
 /**
- * The fields of a configuration that redeliveries, lists and statements need. Only the worker needs the secrets. A URL of 60
+ * The fields of a configuration that redeliveries, lists, statements and alerts need. Only the worker needs the secrets. A URL of 60
  * characters takes 90 bytes, so those of a million webhooks take 90 MB.
  */
 export interface KnownConfiguration extends Pick<
   ConfigurationRecord,
-  'revision' | 'enabled' | 'eventType' | 'applicationId' | 'endpointUrl' | 'updatedAt'
+  'revision' | 'enabled' | 'eventType' | 'applicationId' | 'endpointUrl' | 'updatedAt' | 'alert'
 > {
   /** Absent: the defaults apply. */
   readonly policy?: Omit<DeliveryPolicy, 'sealed'>;
@@ -32,12 +32,12 @@ function readRow(record: KafkaRecord, log: Logger): ConfigurationRow | undefined
     log.error('a configuration record cannot be read', fields);
     return undefined;
   }
-  const { tenantId, ref, revision, enabled, eventType, applicationId, endpointUrl, updatedAt } =
-    parsed.configuration;
+  const { tenantId, ref, revision, enabled, eventType, applicationId, endpointUrl } = parsed.configuration;
+  const { updatedAt, alert } = parsed.configuration;
   const { sealed, ...open } = parsed.configuration.policy ?? {};
   const policy = Object.keys(open).length > 0 ? open : undefined;
   const known = { tenantId, ref, revision, enabled, eventType, endpointUrl, updatedAt };
-  return { ...known, ...omitUndefined({ applicationId, policy }) };
+  return { ...known, ...omitUndefined({ applicationId, alert, policy }) };
 }
 
 /** Reads the whole topic of configurations in the background and caches the fields of `KnownConfiguration`. */
@@ -80,7 +80,10 @@ export function openConfigurations(kafka: Kafka, scope: ServiceScope) {
     await upToDate();
     return [...table.rowsOf(tenantId)].sort(orderBy(({ ref }) => ref));
   };
-  return { upToDate, known, current, ofTenant };
+  /** Returns the enabled alert endpoints of a tenant. config-api limits them to 10. */
+  const alertEndpointsOf = (tenantId: string) =>
+    table.rowsOf(tenantId).flatMap(({ ref, enabled, alert }) => (enabled && alert ? [{ ref, alert }] : []));
+  return { upToDate, known, current, ofTenant, alertEndpointsOf, all: () => table.rows() };
 }
 
 export type Configurations = ReturnType<typeof openConfigurations>;

@@ -65,6 +65,12 @@ async function upsertChunk<R extends Row, T>(
   }
 }
 
+/** Splits a list into lists of `MAX_STATEMENT`, one for each statement. */
+export const chunksOf = <T>(all: readonly T[]): readonly (readonly T[])[] =>
+  Array.from({ length: Math.ceil(all.length / MAX_STATEMENT) }, (_, index) =>
+    all.slice(index * MAX_STATEMENT, (index + 1) * MAX_STATEMENT),
+  );
+
 /**
  * Merges changes into the documents of a collection, by their ids. Inserts first. Then reads, merges and replaces the
  * documents that already existed. Idempotent if `merge` is, and safe with concurrent instances. Throws when a document
@@ -75,9 +81,7 @@ export async function upsertMerged<R extends Row, T>(
   changes: ReadonlyMap<string, T>,
   merge: Merge<R, T>,
 ): Promise<void> {
-  const all = [...changes];
-  for (let from = 0; from < all.length; from += MAX_STATEMENT)
-    await upsertChunk(runQuery, new Map(all.slice(from, from + MAX_STATEMENT)), merge);
+  for (const chunk of chunksOf([...changes])) await upsertChunk(runQuery, new Map(chunk), merge);
 }
 
 /** Base-36 digits of the latest time that a document may have: 10. */

@@ -25,6 +25,8 @@ import { REDELIVERABLE } from '../src/redelivery/redelivery-store.js';
 import { testOperations } from '../src/redelivery/send-one.js';
 import type { TestPorts } from '../src/redelivery/send-one.js';
 import { MAX_MATCHED } from '../src/redelivery/start-redelivery.js';
+import { overviewOperations } from '../src/overview/compose.js';
+import type { OverviewOptions } from '../src/overview/compose.js';
 import { composeStatements } from '../src/statements/compose.js';
 import type { StatementOptions } from '../src/statements/compose.js';
 import { at, faultOf } from './support/openapi.js';
@@ -52,6 +54,7 @@ const served = [
   ...composeHealth({} as HealthOptions).operations,
   ...testOperations({} as TestPorts),
   ...composeStatements({} as StatementOptions).operations,
+  ...overviewOperations({} as OverviewOptions),
 ];
 
 interface Example {
@@ -115,7 +118,8 @@ describe('openapi.yaml', () => {
     for (const { path, method, operation } of operations) {
       const statuses = statusesOf(operation);
       const isList =
-        method === 'get' && /(deliveries|notifications|transactions|statements\/\{date\})$/.test(path);
+        method === 'get' &&
+        /(deliveries|notifications|transactions|overview|statements\/\{date\})$/.test(path);
       expect([method, path, statuses.includes('404')]).toEqual([method, path, !isList]);
       expect([method, path, statuses.includes('422')]).toEqual([method, path, true]);
     }
@@ -135,6 +139,7 @@ describe('openapi.yaml', () => {
       'getDelivery',
       'redeliver',
       'startRedelivery',
+      'getOverview',
       'getStatement',
       'getHealth',
       'sendTest',

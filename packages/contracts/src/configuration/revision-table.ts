@@ -31,6 +31,11 @@ export class RevisionTable<T extends Revised> {
     return this.#tenants.has(tenantId);
   }
 
+  /** The rows of all tenants. */
+  *rows(): Iterable<T> {
+    for (const rows of this.#tenants.values()) yield* rows.values();
+  }
+
   /** Applies a row if its revision is higher than the known one. Returns whether it was applied. */
   apply(next: T): boolean {
     const { tenantId, ref } = next;

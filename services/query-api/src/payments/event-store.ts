@@ -47,6 +47,8 @@ type EventModel = Model<EventRow>;
 
 /** Joins a tenant and an id. No tenant id contains a `/`. */
 export const keyOf = (tenantId: string, id: string): string => `${tenantId}/${id}`;
+/** Returns the tenant of a key that `keyOf` made. */
+export const tenantOf = (key: string): string => key.slice(0, key.indexOf('/'));
 /** Returns the id of a key that `keyOf` made. */
 export const idOf = (key: string): string => key.slice(key.indexOf('/') + 1);
 

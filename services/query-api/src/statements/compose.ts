@@ -56,7 +56,8 @@ export function composeStatements({ database, configurations, retentionMs, catch
       scopes: ['delivery.read'],
       handle: async ({ identity: { tenantId }, params }) => {
         const date = readDate(params['date']);
-        const sums = await findSums(database.within(REQUEST_MS), tenantId, date);
+        const sums =
+          (await findSums(database.within(REQUEST_MS), tenantId, date, date)).get(date) ?? new Map();
         return { status: 200, body: viewStatement(date, sums, await configurations.ofTenant(tenantId)) };
       },
     },

@@ -69,7 +69,12 @@ export const dayOf = (at: number): string => new Date(at - BEHIND_UTC_MS).toISOS
 export const beginOf = (day: string): number => Date.parse(`${day}T00:00:00Z`) + BEHIND_UTC_MS;
 export const endOf = (day: string): number => beginOf(day) + DAY_MS;
 
-const NOTHING: Sum = { events: 0, cents: 0 };
+export const NOTHING: Sum = { events: 0, cents: 0 };
+
+export const plus = (one: Sum, other: Sum, sign: 1 | -1 = 1): Sum => ({
+  events: one.events + sign * other.events,
+  cents: one.cents + sign * other.cents,
+});
 
 /** Returns the document with the facts that it has not counted yet; undefined when it has counted all. */
 function add(retentionMs: number, known: TotalsRow | undefined, facts: readonly Counted[], id: string) {
@@ -87,10 +92,8 @@ function add(retentionMs: number, known: TotalsRow | undefined, facts: readonly 
   const offsets: Record<string, number> = { ...before.offsets };
   for (const { partition, offset, cents, adds } of fresh) {
     offsets[partition] = Math.max(offsets[partition] ?? 0, offset + 1);
-    for (const [name, sign] of Object.entries(adds)) {
-      const sum = sums[name] ?? NOTHING;
-      sums[name] = { events: sum.events + sign, cents: sum.cents + sign * cents };
-    }
+    for (const [name, sign] of Object.entries(adds))
+      sums[name] = plus(sums[name] ?? NOTHING, { events: 1, cents }, sign);
   }
   return { ...before, sums, offsets, version: before.version + 1 };
 }
@@ -119,15 +122,24 @@ export const countFacts = (
     (known, changes, id) => add(retentionMs, known, changes, id),
   );
 
-/** Returns the sums of a tenant's day, by type of events and by ref: one document each, by the index of `_id`. */
+/**
+ * Returns the sums of a tenant's days from `first` to `last`, by day and then by type of events or ref: one document each,
+ * by the index of `_id`.
+ */
 export async function findSums(
   runQuery: RunTotalsQuery,
   tenantId: string,
-  day: string,
-): Promise<ReadonlyMap<string, TotalsRow['sums']>> {
-  const prefix = `${tenantId}/${day}/`;
+  first: string,
+  last: string,
+): Promise<ReadonlyMap<string, ReadonlyMap<string, TotalsRow['sums']>>> {
   // `0` follows `/`.
-  const range = { _id: { $gt: prefix, $lt: `${tenantId}/${day}0` } };
+  const range = { _id: { $gt: `${tenantId}/${first}/`, $lt: `${tenantId}/${last}0` } };
   const rows = await runQuery(({ totals }) => totals.find(range, { sums: 1 }).lean<TotalsRow[]>().exec());
-  return new Map(rows.map(({ _id, sums }) => [_id.slice(prefix.length), sums]));
+  const days = Map.groupBy(rows, ({ _id }) => _id.split('/')[1] ?? '');
+  return new Map(
+    [...days].map(([day, own]) => [
+      day,
+      new Map(own.map(({ _id, sums }) => [_id.split('/')[2] ?? '', sums])),
+    ]),
+  );
 }

@@ -4,17 +4,10 @@ import type { DeliveryStatus } from '../delivery-log/delivery-state.js';
 import { formatCents } from '../payments/view-transaction.js';
 import type { ConfigurationRow } from '../configurations.js';
 import { omitUndefined } from '../omit-undefined.js';
-import { ACCEPTED, beginOf, endOf } from './daily-totals.js';
+import { ACCEPTED, beginOf, endOf, NOTHING, plus } from './daily-totals.js';
 import type { Sum, TotalsRow } from './daily-totals.js';
 
 type Sums = ReadonlyMap<string, TotalsRow['sums']>;
-
-const NONE: Sum = { events: 0, cents: 0 };
-
-const plus = (one: Sum, other: Sum, sign: 1 | -1 = 1): Sum => ({
-  events: one.events + sign * other.events,
-  cents: one.cents + sign * other.cents,
-});
 
 /** An amount may be negative in a difference. */
 const amountOf = (cents: number): Money => `${cents < 0 ? '-' : ''}${formatCents(Math.abs(cents))}`;
@@ -22,40 +15,46 @@ const view = ({ events, cents }: Sum) => ({ events, amount: amountOf(cents) });
 
 const OUTCOMES = ['delivered', 'dead', 'cancelled', 'pending'] as const satisfies readonly DeliveryStatus[];
 
-const acceptedOf = (sums: Sums, eventType: string): Sum => sums.get(eventType)?.[ACCEPTED] ?? NONE;
+const acceptedOf = (sums: Sums, eventType: string): Sum => sums.get(eventType)?.[ACCEPTED] ?? NOTHING;
 const madeOf = (sums: TotalsRow['sums'] = {}): Sum =>
-  OUTCOMES.reduce((sum, outcome) => plus(sum, sums[outcome] ?? NONE), NONE);
+  OUTCOMES.reduce((sum, outcome) => plus(sum, sums[outcome] ?? NOTHING), NOTHING);
 
 /**
- * One webhook's day. An event without a delivery was missed when the webhook was registered or changed after the day
- * had begun, or is disabled. Otherwise, and with more deliveries than events, it is a difference.
+ * Returns the events without a delivery. They were missed when the webhook was registered or changed after the day had
+ * begun, or is disabled. Otherwise, and with more deliveries than events, they are a difference.
  */
+function viewRest({ enabled, updatedAt }: ConfigurationRow, rest: Sum, begin: number) {
+  const mayMiss = (!enabled || Date.parse(updatedAt) > begin) && rest.events >= 0;
+  const [missed, difference] = mayMiss ? [rest, NOTHING] : [NOTHING, rest];
+  const balanced = difference.events === 0 && difference.cents === 0;
+  return { missed: view(missed), balanced, difference: view(difference) };
+}
+
+/** One webhook's day. */
 function viewWebhook(configuration: ConfigurationRow, sums: Sums, begin: number) {
-  const { ref, eventType, applicationId, endpointUrl, enabled, updatedAt } = configuration;
-  const own = sums.get(ref);
+  const { ref, eventType, applicationId, endpointUrl, enabled } = configuration;
+  const {
+    delivered = NOTHING,
+    dead = NOTHING,
+    cancelled = NOTHING,
+    pending: waiting = NOTHING,
+  } = sums.get(ref) ?? {};
   const events = acceptedOf(sums, eventType);
-  const left = plus(events, madeOf(own), -1);
-  const mayMiss = (!enabled || Date.parse(updatedAt) > begin) && left.events >= 0;
-  const [missed, difference] = mayMiss ? [left, NONE] : [NONE, left];
-  const { delivered = NONE, dead = NONE, cancelled = NONE, pending: waiting = NONE } = own ?? {};
   return {
-    ...{ ref, eventType, endpointUrl, enabled },
-    ...omitUndefined({ applicationId }),
+    ...{ ref, eventType, endpointUrl, enabled, ...omitUndefined({ applicationId }) },
     events: view(events),
     delivered: view(delivered),
     dead: view(dead),
     cancelled: view(cancelled),
     waiting: view(waiting),
-    missed: view(missed),
-    balanced: difference.events === 0 && difference.cents === 0,
-    difference: view(difference),
+    ...viewRest(configuration, plus(events, madeOf(sums.get(ref)), -1), begin),
   };
 }
 
 /** Returns the events of a type that matched no webhook. With several webhooks of that type: at most so many. */
 function viewUnmatched(eventType: EventType, sums: Sums, webhooks: readonly ConfigurationRow[]) {
   const made = webhooks.filter((one) => one.eventType === eventType).map(({ ref }) => madeOf(sums.get(ref)));
-  const most = made.reduce((one, other) => (other.events > one.events ? other : one), NONE);
+  const most = made.reduce((one, other) => (other.events > one.events ? other : one), NOTHING);
   const left = plus(acceptedOf(sums, eventType), most, -1);
   return left.events > 0 ? [{ eventType, ...view(left) }] : [];
 }

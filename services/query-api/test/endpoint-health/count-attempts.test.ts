@@ -1,9 +1,8 @@
 import type { AttemptLogEntry } from '@webhooks/contracts';
 import { randomName } from '@webhooks/testkit';
 import { mongo } from 'mongoose';
-import { countPacks, findBuckets, healthId } from '../../src/endpoint-health/count-attempts.js';
+import { countPacks, findBuckets, bucketId } from '../../src/endpoint-health/count-attempts.js';
 import type { ReadPack } from '../../src/endpoint-health/count-attempts.js';
-import { bucketStartOf } from '../../src/endpoint-health/health-bucket.js';
 import { viewHealth } from '../../src/endpoint-health/view-health.js';
 import { delivered, failed, REF, T0 } from '../delivery-log/support/entries.js';
 import { openTestDatabase } from '../payments/support/open-test-database.js';
@@ -101,7 +100,7 @@ it('a document stays small however many packs it counts, and a query does not re
   }));
   await count(packs);
   const runQuery = test.database.within(20_000);
-  const id = healthId(tenantId, REF, bucketStartOf(T0));
+  const id = bucketId(`${tenantId}/${REF}`, T0);
   const document = await runQuery(({ endpointHealth }) => endpointHealth.findById(id).lean().exec());
   expect(mongo.BSON.calculateObjectSize(document ?? {})).toBeLessThan(6_000);
   const [bucket] = await findBuckets(runQuery, { tenantId, ref: REF, now: T0 });

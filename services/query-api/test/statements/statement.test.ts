@@ -59,7 +59,8 @@ const applyEvents = async (...records: readonly KafkaRecord[]): Promise<void> =>
 
 /** The facts of an event that workers report. */
 const paid = { acceptedAt: ACCEPTED, cents: 5_000 };
-const sumsOf = async (tenantId: string, of: string) => (await findSums(log.runQuery, tenantId, DAY)).get(of);
+const sumsOf = async (tenantId: string, of: string) =>
+  (await findSums(log.runQuery, tenantId, DAY, DAY)).get(DAY)?.get(of);
 
 const webhook = (over: Partial<ConfigurationRow> = {}): ConfigurationRow => ({
   ...{ tenantId: 'any', ref: REF, revision: 1, enabled: true, eventType: 'PIX_OUT' },
@@ -189,6 +190,14 @@ describe('a statement', () => {
     expect(viewStatement('2026-11-26', sums, [webhook()], later).unmatched).toEqual([
       { eventType: 'PIX_STATIC', ...sum(2, '2.50') },
     ]);
+  });
+
+  it('leaves out alert endpoints', () => {
+    const alerts = webhook({ eventType: 'ENDPOINT_ALERT' });
+    expect(viewStatement('2026-11-26', sums, [alerts], later)).toMatchObject({
+      webhooks: [],
+      balanced: true,
+    });
   });
 
   it('is open until its day has ended', () => {
