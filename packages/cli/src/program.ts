@@ -8,6 +8,7 @@ import { addDoctor } from './commands/doctor.js';
 import { addFind } from './commands/find.js';
 import { addListen } from './commands/listen.js';
 import { addLogin } from './commands/login.js';
+import { addOverview } from './commands/overview.js';
 import { addPayments } from './commands/payments.js';
 import { addPolicy, addWebhooks } from './commands/webhooks.js';
 import { addRedeliveries } from './commands/redeliveries.js';
@@ -37,17 +38,9 @@ const addCompletion = (cli: Argv): Argv =>
   );
 
 const GROUPS = [
-  ...[addLogin, addListen, addTrigger, addWebhooks, addPolicy, addApply],
-  ...[
-    addFind,
-    addPayments,
-    addStatement,
-    addDeliveries,
-    addRedeliveries,
-    addAlerts,
-    addDoctor,
-    addCompletion,
-  ],
+  ...[addLogin, addListen, addTrigger, addWebhooks, addPolicy, addApply, addAlerts],
+  ...[addFind, addPayments, addDeliveries, addRedeliveries, addOverview, addStatement],
+  ...[addDoctor, addCompletion],
 ];
 
 /** The package.json of this package. yargs would look in the caller's folder. */

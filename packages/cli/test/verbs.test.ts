@@ -105,6 +105,10 @@ const VERBS: readonly Verb[] = [
   },
   { verb: 'alerts list', says: /ref +endpointUrl +format/, members: ['ref', 'language'] },
   {
+    ...{ verb: 'overview', says: /ref +eventType +state .*\n\S{36} +PIX_DYNAMIC_PAID +healthy /s },
+    ...{ members: ['data', 'series'] },
+  },
+  {
     ...{ verb: 'statement', says: /^date .*\nbalanced .*\n\nref +eventType +events .*MATCHED NO WEBHOOK/s },
     ...{ members: ['date', 'webhooks'] },
   },
