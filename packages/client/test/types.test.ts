@@ -140,6 +140,8 @@ describe('a type of the SDK is what openapi.yaml says', () => {
     ['ListedAlertEndpoint', ofSchemas('AlertEndpoint')],
     ['AlertEndpoint', ofSchemas('AlertEndpointAnswer')],
     ['AlertEndpointList', ofSchemas('AlertEndpointList')],
+    ['OverviewWebhook', ofSchemas('OverviewWebhook')],
+    ['Overview', ofSchemas('Overview')],
     ['Sum', ofSchemas('Sum')],
     ['StatementWebhook', ofSchemas('StatementWebhook')],
     ['Statement', ofSchemas('Statement')],

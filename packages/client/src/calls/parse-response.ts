@@ -91,6 +91,10 @@ export const parseHealth = shaped<Types.EndpointHealth>(
 export const parseChanges = shaped<Types.ChangeList>(PAGE, { data: { at: 'string', action: 'string' } });
 export const parseAlertEndpoint = shaped<Types.AlertEndpoint>(ALERT_ENDPOINT);
 export const parseAlertEndpointList = shaped<Types.AlertEndpointList>(PAGE, { data: ALERT_ENDPOINT });
+export const parseOverview = shaped<Types.Overview>(PAGE, {
+  data: { ref: 'string', state: 'string' },
+  series: { at: 'string' },
+});
 export const parseStatement = shaped<Types.Statement>(
   { date: 'string' },
   { webhooks: { ref: 'string' }, unmatched: { eventType: 'string' } },

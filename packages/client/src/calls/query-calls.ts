@@ -27,6 +27,8 @@ export interface QueryCalls {
   startRedelivery(input: Types.RedeliveryInput, options?: RequestOptions): Promise<Types.Redelivery>;
   redelivery(id: string, options?: RequestOptions): Promise<Types.Redelivery>;
   cancelRedelivery(id: string, options?: RequestOptions): Promise<Types.Redelivery>;
+  /** Returns how all webhooks do, and the last day of the tenant. */
+  overview(options?: RequestOptions): Promise<Types.Overview>;
   /** Returns the events of a day in São Paulo, such as `2026-11-21`, and what became of them. */
   statement(date: string, options?: RequestOptions): Promise<Types.Statement>;
 }
@@ -78,6 +80,7 @@ export function createQueryCalls(query: AuthorizedCall): QueryCalls {
       const url = below(REDELIVERIES, id, '/cancel');
       return query({ method: 'POST', url, parse: parse.parseRedelivery, options });
     },
+    overview: (options) => get(`${WEBHOOKS}/overview`, parse.parseOverview, options),
     statement: (date, options) => get(below(STATEMENTS, date), parse.parseStatement, options),
   };
 }

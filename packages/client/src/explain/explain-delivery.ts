@@ -19,12 +19,12 @@ export type ExplainedEvent = Partial<StoredNotification> & Pick<StoredNotificati
 /** What became of one event at one webhook, or of the whole payment. */
 export interface Verdict {
   readonly kind: VerdictKind;
-  readonly ref?: string;
+  readonly ref?: string | undefined;
   readonly eventId?: string;
-  readonly deliveryId?: string;
+  readonly deliveryId?: string | undefined;
   readonly text: Texts;
   /** Command line that helps, of the program `webhooks`. */
-  readonly command?: string;
+  readonly command?: string | undefined;
 }
 
 /** An event and one webhook. */
@@ -78,18 +78,16 @@ export function verdict(
   kind: VerdictKind,
   one: Case,
   values: Readonly<Record<string, string | number | Texts>> = {},
-) {
+): Verdict {
   const { event, webhook, delivery } = one;
-  const ref = webhook?.ref ?? delivery?.ref;
-  const command = COMMANDS[kind]?.(one);
   const known = { event: nameOf(one), endpoint: endpointOf(one), receivedAt: timeTexts(event.receivedAt) };
   return {
     kind,
     eventId: event.id,
-    ...(ref === undefined ? {} : { ref }),
-    ...(delivery === undefined ? {} : { deliveryId: delivery.deliveryId }),
+    ref: webhook?.ref ?? delivery?.ref,
+    deliveryId: delivery?.deliveryId,
     text: verdictTexts(kind, { ...known, ...values }),
-    ...(command === undefined ? {} : { command }),
+    command: COMMANDS[kind]?.(one),
   };
 }
 
@@ -111,35 +109,46 @@ function explainAccepted(one: Delivered): Verdict {
   return verdict('delivered-late', one, { ...values, cause: causeTexts(attempts.find(isFailed)) });
 }
 
-/** Returns why an attempt of the delivery failed last, or of any delivery to this webhook. */
-function lastFailure({ delivery, webhook }: Case): Partial<DeliveryAttempt> | undefined {
+/** Returns the last failure of the delivery, else that of any delivery to this webhook; empty without one. */
+function lastFailure({ delivery, webhook }: Case): Partial<DeliveryAttempt> {
   const own = delivery?.attempts.findLast(isFailed);
-  const [latest] = webhook?.health?.failures ?? [];
-  if (own !== undefined || latest === undefined) return own;
-  const { class: name, ...rest } = latest;
+  if (own !== undefined) return own;
+  const { class: name = '', ...rest } = webhook?.health?.failures[0] ?? {};
   return /^\d{3}$/.test(name) ? { ...rest, status: Number(name) } : { ...rest, error: name };
 }
 
-function pendingKind({ delivery, webhook }: Case): VerdictKind {
+/** Whether it waits by a fault of the platform. The log does not have every delivery that does. */
+const isDeferred = ({ delivery, webhook }: Case): boolean =>
+  webhook?.health?.state === 'deferred' && (delivery === undefined || delivery.deferredUntil !== undefined);
+
+/** Whether it waits for the end of a pause. The log tells that of the first delivery only, the health of all. */
+const isPaused = ({ delivery, webhook }: Case): boolean =>
+  delivery?.deferredUntil !== undefined || (webhook?.health?.until ?? '') > (delivery?.nextAt ?? '');
+
+function pendingKind(one: Case): VerdictKind {
+  const { webhook, delivery } = one;
   if (webhook?.enabled === false) return 'ending';
-  const { nextAt = '', deferredUntil = delivery && '', attempts = [] } = delivery ?? {};
-  const { state, until = '' } = webhook?.health ?? {};
-  if (deferredUntil !== '' && state === 'deferred') return 'deferred';
-  if (deferredUntil || until > nextAt) return 'paused';
-  const failed = attempts.findLast(isFailed);
+  if (isDeferred(one)) return 'deferred';
+  if (isPaused(one)) return 'paused';
+  const failed = delivery?.attempts.findLast(isFailed);
   if (failed === undefined) return 'waiting';
   return failed.status === undefined ? 'unreachable' : 'refused';
 }
 
+/** Returns when the next attempt is made: a pause that ends later puts it off. */
+function nextTexts({ delivery, webhook, now }: Case): Texts {
+  const [planned = '', until = ''] = [delivery?.nextAt, webhook?.health?.until];
+  const next = until > planned ? until : planned;
+  return Date.parse(next) > now ? timeTexts(next) : wordTexts('due');
+}
+
 /** Explains a delivery that waits, or that the log does not have yet. */
 export function explainPending(one: Case): Verdict {
-  const times = [one.delivery?.nextAt ?? '', one.webhook?.health?.until ?? ''].sort();
-  const next = times.at(-1) ?? '';
   const failed = lastFailure(one);
   return verdict(pendingKind(one), one, {
-    next: Date.parse(next) > one.now ? timeTexts(next) : wordTexts('due'),
-    failedAt: timeTexts(failed?.at),
-    error: failed?.status ?? failed?.code ?? failed?.error ?? '',
+    next: nextTexts(one),
+    failedAt: timeTexts(failed.at),
+    error: failed.status ?? failed.code ?? failed.error ?? '',
     cause: causeTexts(failed),
   });
 }

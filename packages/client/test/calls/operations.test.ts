@@ -50,6 +50,7 @@ const CALLS: Readonly<Record<string, (client: Client, options?: RequestOptions) 
   createAlertEndpoint: (client, options) =>
     client.createAlertEndpoint({ endpointUrl: 'https://x.y' }, options),
   deleteAlertEndpoint: (client, options) => client.deleteAlertEndpoint('ID', options),
+  overview: (client, options) => client.overview(options),
   statement: (client, options) => client.statement('ID', options),
   health: (client, options) => client.health('ID', options),
   sendTest: (client, options) => client.sendTest('ID', options),
