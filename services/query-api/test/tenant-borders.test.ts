@@ -234,7 +234,7 @@ const CALLS: readonly Row[] = [
     ({ ref }) => get(`${WEBHOOKS}/${ref}/health`),
     { status: NOT_FOUND, commands: 0, waits: 1 },
   ],
-  ['the overview', () => get(`${WEBHOOKS}/overview`), { status: 200, commands: 3, waits: 1 }],
+  ['the overview', () => get(`${WEBHOOKS}/overview`), { status: 200, commands: 4, waits: 1 }],
   [
     'a statement of a day',
     () => get(`${ROOT}/statements/${dayOf(Date.now())}`),

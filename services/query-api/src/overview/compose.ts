@@ -25,7 +25,7 @@ async function overview(tenantId: string, { database, configurations }: Overview
     findCurrent(runQuery, tenantId),
   ]);
   const [first] = [...episodes.values()].map((episode) => firstDayOf(episode, now)).sort();
-  const days = first === undefined ? new Map() : await findSums(runQuery, tenantId, first, dayOf(now));
+  const days = await findSums(runQuery, tenantId, first ?? dayOf(now), dayOf(now));
   const data = webhooks.map((webhook) => {
     const { ref } = webhook;
     const episode = episodes.get(ref);

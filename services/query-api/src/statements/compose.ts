@@ -8,6 +8,7 @@ import { rowsOf } from '../payments/event-store.js';
 import type { Projection } from '../projection/projection.js';
 import { toAccepted } from './count-events.js';
 import { countFacts, findSums } from './daily-totals.js';
+import type { TotalsRow } from './daily-totals.js';
 import { viewStatement } from './view-statement.js';
 
 export interface StatementOptions {
@@ -40,7 +41,8 @@ export function composeStatements({ database, configurations, retentionMs }: Sta
       handle: async ({ identity: { tenantId }, params }) => {
         const date = readDate(params['date']);
         const sums =
-          (await findSums(database.within(REQUEST_MS), tenantId, date, date)).get(date) ?? new Map();
+          (await findSums(database.within(REQUEST_MS), tenantId, date, date)).get(date) ??
+          new Map<string, TotalsRow['sums']>();
         return { status: 200, body: viewStatement(date, sums, await configurations.ofTenant(tenantId)) };
       },
     },

@@ -115,5 +115,5 @@ it('reads at most four ranges, also for a thousand webhooks', async () => {
   log.onCommand(({ command }) => commands.push(command['find']));
   const { data } = await overviewOf(tenantId, webhooks);
   expect(data).toHaveLength(1_000);
-  expect(commands.sort()).toEqual(['endpointHealth', 'endpointHealth', 'episodes']);
+  expect(commands.sort()).toEqual(['endpointHealth', 'endpointHealth', 'episodes', 'totals']);
 });
