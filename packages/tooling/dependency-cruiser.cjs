@@ -93,7 +93,7 @@ module.exports = {
     mayImport('kafka', ['runtime']),
     mayImport('mongodb', ['runtime']),
     mayImport('outbound', ['runtime', 'contracts']),
-    mayImport('client', []),
+    mayImport('client', ['contracts']),
     mayImport('cli', ['client']),
     mayImport('testkit', ['contracts', 'local', 'client', 'runtime']),
     mayImport('demo', ['contracts', 'local', 'testkit', 'client']),

@@ -93,7 +93,7 @@ export default tseslint.config(
         {
           patterns: [
             {
-              group: ['@webhooks/*/*', '!@webhooks/testkit/account'],
+              group: ['@webhooks/*/*', '!@webhooks/testkit/account', '!@webhooks/contracts/failure-causes'],
               message: 'Use what the package exports.',
             },
           ],

@@ -13,12 +13,23 @@ export const positional =
 export const textOf = (file: string): string => readFileSync(file === '-' ? 0 : file, 'utf8').trim();
 export const FILE = { type: 'string', coerce: textOf, requiresArg: true } as const;
 
-/** Parses a typed date or time. Returns RFC 3339 in UTC; throws for any other text. `Date.parse` would read "last 5" as May 2001. */
+/**
+ * Parses a typed date or time; a time alone, such as `14:03`, is today's in the zone of this machine. Returns RFC 3339 in UTC. Throws for any
+ * other text: `Date.parse` would read "last 5" as May 2001.
+ */
 export function timeOf(text: string): string {
-  const ms = Date.parse(text);
-  if (Number.isNaN(ms) || !/^\d{4}-\d\d-\d\d(T|$)/.test(text))
-    throw new Error(`${text} is no time; write 2026-11-21 or 2026-11-21T14:00:00Z`);
+  const isTimeAlone = /^\d\d:\d\d$/.test(text);
+  const ms = Date.parse(isTimeAlone ? `${new Date().toLocaleDateString('sv')}T${text}` : text);
+  if (Number.isNaN(ms) || !(isTimeAlone || /^\d{4}-\d\d-\d\d(T|$)/.test(text)))
+    throw new Error(`${text} is no time; write 14:03, 2026-11-21 or 2026-11-21T14:00:00Z`);
   return new Date(ms).toISOString();
+}
+
+/** Parses typed reais, such as `87,30` or `R$ 87.30`. Returns them as the service writes them: `87.30`. */
+export function reaisOf(text: string): string {
+  const [, reais, centavos = '00'] = /^(?:R\$ ?)?(\d+)(?:[.,](\d\d))?$/.exec(text) ?? [];
+  if (reais === undefined) throw new Error(`${text} is no amount; write 87,30 or 87.30`);
+  return `${reais}.${centavos}`;
 }
 
 /** Whether an address is on this machine, by its text alone: host names are not resolved. */

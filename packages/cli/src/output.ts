@@ -1,3 +1,4 @@
+import type { Texts } from '@webhooks/client';
 import { stripVTControlCharacters, styleText } from 'node:util';
 
 type Present<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
@@ -55,6 +56,12 @@ export function table(rows: readonly object[], columns: readonly string[], none 
 export function card(thing: object): string {
   const shown = Object.entries(thing).filter(([, value]) => typeof value !== 'object');
   return align(shown.map(([name, value]) => [dim(plain(name)), paint(value)]));
+}
+
+/** Returns the language of the terminal: Portuguese when its locale is, else English. */
+export function language(): keyof Texts {
+  const { LC_ALL, LC_MESSAGES, LANG = '' } = process.env;
+  return (LC_ALL || LC_MESSAGES || LANG).startsWith('pt') ? 'pt' : 'en';
 }
 
 export const createOutput = (json: boolean) => ({

@@ -1,14 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import yargs, { type Argv } from 'yargs';
+import { addAlerts } from './commands/alerts.js';
 import { addApply } from './commands/apply.js';
 import { addDeliveries } from './commands/deliveries.js';
 import { addDoctor } from './commands/doctor.js';
 import { addFind } from './commands/find.js';
 import { addListen } from './commands/listen.js';
 import { addLogin } from './commands/login.js';
+import { addOverview } from './commands/overview.js';
+import { addPayments } from './commands/payments.js';
 import { addPolicy, addWebhooks } from './commands/webhooks.js';
 import { addRedeliveries } from './commands/redeliveries.js';
+import { addStatement } from './commands/statement.js';
 import { addTrigger } from './commands/trigger.js';
 import { reportFailure, usage } from './failure.js';
 import { offline } from './session.js';
@@ -34,8 +38,9 @@ const addCompletion = (cli: Argv): Argv =>
   );
 
 const GROUPS = [
-  ...[addLogin, addListen, addTrigger, addWebhooks, addPolicy, addApply],
-  ...[addFind, addDeliveries, addRedeliveries, addDoctor, addCompletion],
+  ...[addLogin, addListen, addTrigger, addWebhooks, addPolicy, addApply, addAlerts],
+  ...[addFind, addPayments, addDeliveries, addRedeliveries, addOverview, addStatement],
+  ...[addDoctor, addCompletion],
 ];
 
 /** The package.json of this package. yargs would look in the caller's folder. */

@@ -1,20 +1,17 @@
 import { writeFileSync } from 'node:fs';
-import { createClient, verifyNotification } from '@webhooks/client';
+import { createClient } from '@webhooks/client';
 import { eventually, startEndpoint } from '@webhooks/testkit';
-import type { Arrival, Endpoint } from '@webhooks/testkit';
 import { makeEvent } from '../src/events.js';
 import { makeDelivery, runJson, startCliStack } from './support/cli-stack.js';
 import type { CliStack, Made } from './support/cli-stack.js';
-import { run, runProcess, start } from './support/run-webhooks.js';
+import { run, runProcess } from './support/run-webhooks.js';
 
 let cli: CliStack;
-let local: Endpoint;
 let made: Made;
 const json = (...args: string[]): Promise<Record<string, unknown>> => runJson(cli, args);
 
 beforeAll(async () => {
   cli = await startCliStack();
-  local = await startEndpoint({ plain: true });
   made = await makeDelivery(cli);
 });
 
@@ -33,19 +30,27 @@ async function registered(eventType: string, url: string): Promise<string> {
 }
 
 afterAll(async () => {
-  await local.close();
   await cli.stop();
 });
 
 let missed: string;
 
-test('find names a webhook that was registered after the payment, and advises a redelivery', async () => {
+test('find names a webhook that was registered after the payment, and the command that sends it', async () => {
   missed = await triggered('PIX_STATIC');
-  await registered('PIX_STATIC', cli.endpoint.url);
+  const ref = await registered('PIX_STATIC', cli.endpoint.url);
   const { out } = await run(['find', missed], cli.env);
   const [, advice = ''] =
-    /registered later, at \S+\n→ webhooks (redeliveries create --status missed .*)/.exec(out) ?? [];
-  expect((await run([...advice.split(' '), '--yes'], cli.env)).code).toBe(0);
+    /^PIX_STATIC of R\$1\.00: .* registered at .*\n→ webhooks (send .*)\n/.exec(out) ?? [];
+  expect(advice).toMatch(new RegExp(`^send evt_\\w+ --ref ${ref}$`));
+  expect((await run(advice.split(' '), cli.env)).code).toBe(0);
+  const found = async (): Promise<boolean> =>
+    /^PIX_STATIC of R\$1\.00: delivered/.test((await run(['find', missed], cli.env)).out);
+  expect(await eventually(found, { timeoutMs: 30_000, intervalMs: 300 })).toBe(true);
+});
+
+test.each(['LC_ALL', 'LC_MESSAGES', 'LANG'])('find speaks Portuguese with %s=pt_BR.UTF-8', async (name) => {
+  const { out } = await run(['find', missed], { ...cli.env, LANG: '', [name]: 'pt_BR.UTF-8' });
+  expect(out).toMatch(/^PIX_STATIC de R\$\s1,00: entregue/);
 });
 
 test('a client without the scope ends with 3 and says whom to ask', async () => {
@@ -61,36 +66,74 @@ test('find says why nothing was sent, and what to do', async () => {
   const { out, code } = await run(['find', await triggered('PIX_REVERSAL')], cli.env);
   expect(code).toBe(0);
   expect(out).toMatch(
-    /NOT SENT\nno webhook receives PIX_REVERSAL\n→ webhooks create --event-type PIX_REVERSAL/,
+    /PIX_REVERSAL of R\$1\.00: not sent\. No webhook receives this type\. .*\n→ webhooks create --event-type PIX_REVERSAL/,
   );
 });
 
-test('find names a webhook that is disabled beside one that is not, and in JSON too', async () => {
+test('find names a webhook that was disabled then, beside one that was not, and in JSON too', async () => {
   const args = ['--event-type', 'PIX_OUT', '--endpoint-url', cli.endpoint.url, '--no-enabled'];
   const { ref } = await json('create', ...args);
-  await registered('PIX_OUT', `${cli.endpoint.url}?other`);
+  const other = await registered('PIX_OUT', `${cli.endpoint.url}?other`);
   const id = await triggered('PIX_OUT');
   const { out } = await run(['find', id], cli.env);
-  // By now the enabled one may have it.
-  expect(out).toMatch(/^[01] of 1 deliveries made/);
-  expect(out).toContain(
-    `webhook ${String(ref)} is disabled\n→ webhooks enable ${String(ref)}; then webhooks red`,
+  expect(out).toMatch(/The webhook was disabled when the event came/);
+  expect(out).toContain(`→ webhooks enable ${String(ref)} && webhooks send evt_`);
+  await json('enable', String(ref));
+  // By now the other one may have it.
+  expect((await json('find', id))['verdicts']).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ kind: expect.stringMatching(/^(delivered|waiting)$/) as string, ref: other }),
+      expect.objectContaining({
+        ...{ kind: 'disabled-then', ref },
+        text: { pt: expect.any(String) as string, en: expect.any(String) as string },
+        command: expect.stringMatching(new RegExp(`^webhooks send evt_\\w+ --ref ${String(ref)}$`)) as string,
+      }),
+    ]) as object,
   );
-  const enabled = await json('enable', String(ref));
-  const { nothingSent } = await json('find', id);
-  const reason = `webhook ${String(ref)} was changed or registered later, at ${String(enabled['updatedAt'])}`;
-  const fix = expect.stringMatching(
-    /^webhooks redeliveries create --status missed --ref \S+ --from 20\S+$/,
-  ) as string;
-  expect(nothingSent).toContainEqual({ ref, reason, fix });
 });
 
-test('find shows each reversal, and a verdict on top', async () => {
+test('find shows each reversal, and verdicts on top', async () => {
   const { out } = await run(['trigger', 'PIX_STATIC', '--scenario', 'late-reversal', '--json'], cli.env);
   const [event] = JSON.parse(out) as { data: { endToEndId: string } }[];
   const found = await run(['find', ` ${event?.data.endToEndId ?? ''}`], cli.env);
-  expect(found.out).toMatch(/^\d of \d deliveries made.*\n\nPAYMENT\n/);
+  expect(found.out).toMatch(/^PIX_STATIC of .*\nPIX_REVERSAL of .*\n→ .*\n\nPAYMENT\n/);
   expect(found.out).toMatch(/REVERSALS\n.*settledAt\n\w{32} +DEVOLVIDO +1\.00 +– +20\S+Z\n/);
+});
+
+test('payments list finds a payment by time and amount, as they are typed', async () => {
+  const { out: posted } = await run(['trigger', 'PIX_STATIC', '--amount', '87.30', '--json'], cli.env);
+  const [event] = JSON.parse(posted) as { id: string; data: { endToEndId: string } }[];
+  const { endToEndId } = event?.data ?? { endToEndId: '' };
+  const list = () => run(['payments', 'list', '--from', '00:00', '--amount', 'R$ 87,30'], cli.env);
+  await eventually(async () => (await list()).out.includes(endToEndId), { timeoutMs: 30_000 });
+  const { out, err } = await list();
+  expect(out).toMatch(/^time +amount +endToEndId.*\n\d{4}-\d\d-\d\d [\d:]{8} \S+ +87\.30 +E\w{31} /);
+  expect(out.trim().split('\n')).toHaveLength(2);
+  expect(err).toBe(`Next: webhooks find ${endToEndId}\n`);
+});
+
+test('changes shows who disabled a webhook, which needs no answer without a terminal', async () => {
+  const ref = await registered('PIX_OUT', `${cli.endpoint.url}?switched`);
+  expect((await run(['disable', ref], cli.env)).code).toBe(0);
+  const { out } = await run(['changes', ref], cli.env);
+  expect(out).toMatch(
+    /^at +client +person +action +changed\n\S+Z +acme-app +– +update +enabled: true → false\n/,
+  );
+});
+
+test('an alert endpoint is registered, listed and ended', async () => {
+  const { ref } = await json(
+    'alerts',
+    'create',
+    '--endpoint-url',
+    `${cli.endpoint.url}/alerts`,
+    '--format',
+    'text',
+  );
+  const listed = async () => (await run(['alerts', 'list'], cli.env)).out;
+  expect(await listed()).toMatch(new RegExp(`\n${String(ref)} +https://\\S+/alerts +text +pt-BR +false\n`));
+  expect(await json('alerts', 'delete', String(ref))).toEqual({ ref, ended: true });
+  expect(await listed()).toBe('no alert endpoint\n');
 });
 
 const head = (...lines: string[]): string => ['HTTP/1.1 200 OK', ...lines, 'content-length: 0'].join('\r\n');
@@ -151,7 +194,11 @@ test('find takes an event id that looks like a txId, and of a test notification 
   const { eventId } = await client.sendTest(made.ref);
   const arrived = await eventually(() => cli.endpoint.arrivals.find(({ id }) => id === eventId) ?? false);
   const { data } = JSON.parse(arrived.body.toString()) as { data: { endToEndId: string } };
-  expect((await json('find', data.endToEndId))['nothingSent']).toEqual([]);
+  const { verdicts } = (await json('find', data.endToEndId)) as {
+    verdicts: { kind: string; ref?: string }[];
+  };
+  expect(verdicts[0]).toMatchObject({ kind: 'test' });
+  expect(verdicts.flatMap((one) => one.ref ?? []).filter((one) => one !== made.ref)).toEqual([]);
   await json('disable', ref);
 });
 
@@ -246,87 +293,4 @@ test('policy and rotate-secret take secrets from files or standard input, and sh
     `${secret}\n`,
   );
   expect(JSON.parse(rotated.out)).toMatchObject({ ref: made.ref, secret });
-});
-
-const verifies = (arrival: Arrival | undefined, secret: string): boolean => {
-  const notification = verifyNotification(arrival?.headers ?? {}, arrival?.body ?? '', secret);
-  return notification.id === arrival?.id;
-};
-
-test('listen forwards the bytes and headers of a delivery, signed with the secret that it prints', async () => {
-  await json('rotate-secret', made.ref);
-  const listening = start(
-    ['listen', '--forward', local.url, '--event-type', 'PIX_DYNAMIC_PAID', '--count', '1'],
-    cli.env,
-  );
-  const secret = await eventually(() => /whsec_\S+/.exec(listening.said.out)?.[0] ?? false, {
-    timeoutMs: 20_000,
-  });
-  local.forget();
-  cli.endpoint.forget();
-  await run(['trigger', 'PIX_DYNAMIC_PAID'], cli.env);
-  const { code, out } = await listening.ended;
-  expect(code).toBe(0);
-  expect(out).toMatch(/PIX_DYNAMIC_PAID evt_\w+ → delivered 200 \(\d+ ms\)\n {2}\{"id":"evt_/);
-  const [forwarded] = local.arrivals;
-  expect(verifies(forwarded, secret)).toBe(true);
-  const delivered = await eventually(
-    () => cli.endpoint.arrivals.find(({ id }) => id === forwarded?.id) ?? false,
-  );
-  expect(forwarded?.body).toEqual(delivered.body);
-  const own = ['host', 'connection', 'webhook-timestamp', 'webhook-signature', 'x-webhooks-signature'];
-  const common = (arrival: Arrival | undefined): unknown =>
-    Object.fromEntries(Object.entries(arrival?.headers ?? {}).filter(([name]) => !own.includes(name)));
-  expect(common(forwarded)).toEqual(common(delivered));
-  expect(Object.keys(forwarded?.headers ?? {}).sort()).toEqual(Object.keys(delivered.headers).sort());
-});
-
-test('listen --json prints a line for each event, and misses none while the service is down', async () => {
-  const listening = start(['listen', '--json', '--count', '2'], cli.env);
-  await eventually(() => listening.said.out.includes('whsec_'), { timeoutMs: 20_000 });
-  await cli.stack.fleet.stop('query-api');
-  await run(['trigger', 'PIX_OUT'], cli.env);
-  await cli.stack.fleet.start('query-api');
-  await run(['trigger', 'PIX_OUT'], cli.env);
-  const { out, code } = await listening.ended;
-  expect(code).toBe(0);
-  const lines = out
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as { id?: string });
-  expect(lines.map(({ id }) => id?.slice(0, 4))).toEqual([undefined, 'evt_', 'evt_']);
-});
-
-test('listen --repeat forwards an event again, as a repeated delivery with the same id', async () => {
-  const args = ['listen', '--forward', local.url, '--count', '1', '--repeat', '2'];
-  const listening = start(args, cli.env);
-  await eventually(() => listening.said.out.includes('whsec_'), { timeoutMs: 20_000 });
-  local.forget();
-  await run(['trigger', 'PIX_OUT'], cli.env);
-  await listening.ended;
-  expect(local.arrivals.map(({ nth, headers }) => [nth, headers['webhook-attempt']])).toEqual([
-    [1, '1'],
-    [2, '2'],
-  ]);
-});
-
-test('listen says why a receiver did not get an event', async () => {
-  const listening = start(['listen', '--forward', 'http://localhost:1', '--count', '1'], cli.env);
-  await eventually(() => listening.said.out.includes('whsec_'), { timeoutMs: 20_000 });
-  await run(['trigger', 'PIX_OUT'], cli.env);
-  expect((await listening.ended).out).toMatch(/→ failed ECONNREFUSED/);
-});
-
-test('Ctrl-C ends listen with 0', async () => {
-  const listening = start(['listen'], cli.env);
-  await eventually(() => listening.said.out.includes('whsec_'), { timeoutMs: 20_000 });
-  listening.child.kill('SIGINT');
-  expect((await listening.ended).code).toBe(0);
-});
-
-// At the end: a job for what was missed begins 40 s after the end of its range.
-test('the redelivery that find advised delivers what was missed', async () => {
-  const isDelivered = async (): Promise<boolean> =>
-    (await run(['find', missed], cli.env)).out.includes('DELIVERY');
-  await eventually(isDelivered, { timeoutMs: 80_000, intervalMs: 1_000 });
 });

@@ -25,6 +25,7 @@ test.each([
   [['deliveries'], /list, show or redeliver\?/],
   [['trigger', 'PIX_UNKNOWN'], /Invalid values/],
   [['deliveries', 'list', '--from', 'yesterdayish'], /yesterdayish is no time/],
+  [['payments', 'list', '--amount', '1.234'], /1\.234 is no amount; write 87,30/],
   [['login'], /missing: --url, --token-endpoint, --client-id, --client-secret/],
   [['login', '--url', 'webhooks.example.com'], /url must begin with https:/],
   [['login', '--token-endpoint', 'http://issuer.example.com'], /tokenEndpoint must begin with https:/],

@@ -81,13 +81,36 @@ const VERBS: readonly Verb[] = [
   {
     ...{ verb: 'find', args: () => [made.endToEndId], unknown: ['E00000000202601010000aaaaaaaaaaa'] },
     ...{
-      says: /PAYMENT\n.*DELIVERY\n.*attempt +at .*\n1 .*delivered +200/s,
-      members: ['payment', 'deliveries'],
+      says: /^PIX_DYNAMIC_PAID of .*PAYMENT\n.*DELIVERY\n.*attempt +at .*\n1 .*delivered +200/s,
+      members: ['verdicts', 'payment', 'deliveries', 'truncated'],
     },
   },
   {
     ...{ verb: 'deliveries list', args: () => ['--event-id', made.eventId] },
-    ...{ says: /deliveryId .*\n\w{52} +\S{36} +PIX_DYNAMIC_PAID/, members: ['deliveryId', 'status'] },
+    ...{ says: /deliveryId .*\n\w{52} +\S{36} +PIX_DYNAMIC_PAID +1\.00 +E\w{31} .* https:/ },
+    ...{ members: ['deliveryId', 'status'] },
+  },
+  { verb: 'payments list', says: /^time +amount .*\n.* 1\.00 +E\w{31} /, members: ['eventId', 'amount'] },
+  {
+    ...{ verb: 'send', args: () => [made.eventId, '--ref', made.ref] },
+    ...{ unknown: ['evt_0', '--ref', NO_UUID], says: /cycle +r/, members: ['deliveryId', 'cycle'] },
+  },
+  {
+    ...{ verb: 'changes', args: () => [made.ref], unknown: [NO_UUID] },
+    ...{ says: /register +eventType: – → PIX_DYNAMIC_PAID; /, members: ['data', 'results'] },
+  },
+  {
+    ...{ verb: 'alerts create', args: () => ['--endpoint-url', `${cli.endpoint.url}/alerts`] },
+    ...{ says: /format +event/, members: ['ref', 'hasSecret'] },
+  },
+  { verb: 'alerts list', says: /ref +endpointUrl +format/, members: ['ref', 'language'] },
+  {
+    ...{ verb: 'overview', says: /ref +eventType +state .*\n\S{36} +PIX_DYNAMIC_PAID +healthy /s },
+    ...{ members: ['data', 'series'] },
+  },
+  {
+    ...{ verb: 'statement', says: /^date .*\nbalanced .*\n\nref +eventType +events .*MATCHED NO WEBHOOK/s },
+    ...{ members: ['date', 'webhooks'] },
   },
   {
     ...{ verb: 'deliveries show', args: () => [made.deliveryId], unknown: ['a'.repeat(52)] },

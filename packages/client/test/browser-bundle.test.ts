@@ -16,6 +16,13 @@ it('the calls of the SDK are bundled for a browser, because they import nothing 
   expect(inputs.filter((input) => input.includes('/receiver/'))).toEqual([]);
 });
 
+it('explaining a payment is bundled for a browser, with the causes of failures', async () => {
+  const inputs = await bundle('explain/explain-payment.ts');
+  expect(
+    inputs.filter((input) => input.includes('contracts/')).map((input) => input.split('/').at(-1)),
+  ).toEqual(['failure-causes-pt.js', 'failure-causes.js']);
+});
+
 it('the receiver of notifications needs Node', async () => {
   await expect(bundle('receiver/verify-notification.ts')).rejects.toThrow('node:crypto');
 });

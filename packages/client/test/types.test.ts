@@ -83,7 +83,8 @@ const checker = program.getTypeChecker();
 function typeLine(type: ts.Type): string {
   if (type.isUnion() && !(type.flags & ts.TypeFlags.Boolean)) {
     const parts = type.types.filter(({ flags }) => !(flags & ts.TypeFlags.Undefined)).map(typeLine);
-    return union(parts).replace('false | true', 'boolean');
+    const isBoolean = parts.includes('false') && parts.includes('true');
+    return union(parts.map((part) => (isBoolean && /^(false|true)$/.test(part) ? 'boolean' : part)));
   }
   if (type.isStringLiteral()) return literal(type.value);
   if (checker.isArrayType(type))
@@ -115,6 +116,7 @@ const ofSchemas = (...names: string[]): string => union(names.map((name) => sche
 describe('a type of the SDK is what openapi.yaml says', () => {
   it.each([
     ['EventType', ofSchemas('EventType')],
+    ['NotificationKind', ofSchemas('NotificationKind')],
     [
       'Notification',
       ofSchemas(...['DynamicPaid', 'Static', 'Reversal', 'Out'].map((name) => `${name}Notification`)),
@@ -132,6 +134,17 @@ describe('a type of the SDK is what openapi.yaml says', () => {
     ['SecretInput', bodyLine('rotateSecret')],
     ['DeliveryPolicy', ofSchemas('DeliveryPolicyAnswer')],
     ['PolicyInput', ofSchemas('DeliveryPolicyInput')],
+    ['Change', ofSchemas('Change')],
+    ['ChangeList', ofSchemas('ChangeList')],
+    ['AlertEndpointInput', ofSchemas('AlertEndpointInput')],
+    ['ListedAlertEndpoint', ofSchemas('AlertEndpoint')],
+    ['AlertEndpoint', ofSchemas('AlertEndpointAnswer')],
+    ['AlertEndpointList', ofSchemas('AlertEndpointList')],
+    ['OverviewWebhook', ofSchemas('OverviewWebhook')],
+    ['Overview', ofSchemas('Overview')],
+    ['Sum', ofSchemas('Sum')],
+    ['StatementWebhook', ofSchemas('StatementWebhook')],
+    ['Statement', ofSchemas('Statement')],
     ['HealthWindow', ofSchemas('HealthWindow')],
     ['EndpointHealth', ofSchemas('EndpointHealth')],
     ['TestNotification', ofSchemas('TestNotification')],
@@ -139,6 +152,10 @@ describe('a type of the SDK is what openapi.yaml says', () => {
     ['ChargePix', ofSchemas('ChargePix')],
     ['Charge', ofSchemas('Charge')],
     ['Transaction', ofSchemas('Transaction')],
+    ['TransactionSummary', ofSchemas('TransactionSummary')],
+    ['TransactionList', ofSchemas('TransactionList')],
+    ['TransactionFilter', filterLine('listTransactions')],
+    ['StoredNotification', ofSchemas('StoredNotification')],
     ['PulledNotification', ofSchemas('PulledNotification')],
     ['NotificationPage', ofSchemas('NotificationPage')],
     ['NotificationFilter', filterLine('pullNotifications').replace('"now" | ', '')],

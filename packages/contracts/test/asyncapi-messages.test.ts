@@ -17,6 +17,7 @@ import type { Json, Message } from './support/asyncapi.js';
 import {
   ENTRIES,
   FACTS,
+  alertTask,
   changed,
   configuration,
   configurationMessage,
@@ -120,6 +121,8 @@ describe('a configuration in asyncapi.yaml', () => {
     ['with four secrets', { secrets: ['a', 'b', 'c', 'd'].map((sealed) => ({ sealed })) }],
     ['with a time-out in words', { policy: { timeoutMs: '1s' } }],
     ['with a ref that is no UUID', { ref: 'r' }],
+    ['with an alert in another language', { alert: { format: 'text', language: 'pt' } }],
+    ['with an alert without a format', { alert: { language: 'en' } }],
     ['with a word for a flag', { enabled: 'true' }],
   ])('is refused %s, by the code too', (_, over) => {
     const damaged = changed(configurationMessage, 'value', over);
@@ -139,6 +142,18 @@ describe('a task in asyncapi.yaml', () => {
     expect(faultsOf('deliveryTask', taskMessage(taskOf(fact)))).toEqual([]);
   });
 
+  it.each<[string, Json]>([
+    [
+      'event',
+      { id: fullTask.eventId, type: 'endpoint.failing', occurredAt: configuration.updatedAt, data: {} },
+    ],
+    ['text', { text: 'hook.acme.com.br does not respond' }],
+  ])('may be an alert in the format %s, and is read back', (_, body) => {
+    const task = alertTask(body);
+    expect(faultsOf('alertTask', taskMessage(task))).toEqual([]);
+    expect(parseDeliveryTask(taskHeaders(task), task.body)).toEqual({ ok: true, task });
+  });
+
   it('has every header that the code writes and no other', () => {
     expect(Object.keys(taskHeaders(fullTask)).sort()).toEqual(
       membersOf(at('components', 'schemas', 'TaskHeaders')),
@@ -146,7 +161,16 @@ describe('a task in asyncapi.yaml', () => {
   });
 
   it('needs exactly what a first attempt has', () => {
-    const { applicationId, firstAttemptAt, errorCode, httpStatus, history, traceparent, ...first } = fullTask;
+    const {
+      applicationId,
+      firstAttemptAt,
+      acceptedAt,
+      errorCode,
+      httpStatus,
+      history,
+      traceparent,
+      ...first
+    } = fullTask;
     expect(Object.keys(taskHeaders(first)).sort()).toEqual([...required].sort());
     expect(faultsOf('deliveryTask', taskMessage(first))).toEqual([]);
   });
@@ -159,8 +183,17 @@ describe('a task in asyncapi.yaml', () => {
   });
 
   it('of a whole event has every header that the code writes, and is read back', () => {
-    const { eventId, eventType, dueAt, firstDueAt, origin, traceparent, body } = fullTask;
-    const parts = { eventId, eventType, tenantId: fullTask.tenantId, dueAt, firstDueAt, origin, body };
+    const { eventId, eventType, dueAt, firstDueAt, origin, acceptedAt, traceparent, body } = fullTask;
+    const parts = {
+      eventId,
+      eventType,
+      tenantId: fullTask.tenantId,
+      dueAt,
+      firstDueAt,
+      origin,
+      acceptedAt,
+      body,
+    };
     const fanOut: FanOut = { ...parts, traceparent: traceparent ?? '', afterRef: fullTask.ref };
     const headers = fanOutHeaders(fanOut);
     expect(Object.keys(headers).sort()).toEqual(membersOf(at('components', 'schemas', 'FanOutHeaders')));

@@ -2,6 +2,7 @@ import {
   EVENT_TYPES,
   MAX_HISTORY_CHARACTERS,
   MAX_PACK_ENTRIES,
+  NOTIFICATION_KINDS,
   PATTERNS,
   RETRY_TIERS,
   TOPIC_TABLE,
@@ -55,6 +56,7 @@ describe('asyncapi.yaml', () => {
   it('has the words, patterns and bounds of the code', () => {
     const schema = (...path: readonly string[]): Json => at('components', 'schemas', ...path);
     expect(schema('EventType')['enum']).toEqual(EVENT_TYPES);
+    expect(schema('NotificationKind')['enum']).toEqual(NOTIFICATION_KINDS);
     expect(schema('EventId')['pattern']).toBe(PATTERNS.eventId);
     expect(schema('TenantId')['pattern']).toBe(PATTERNS.tenantId);
     expect(schema('EndToEndId')['pattern']).toBe(PATTERNS.endToEndId);

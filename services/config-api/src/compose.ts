@@ -19,10 +19,11 @@ import { watchTopic } from './publication/watch-topic.js';
 import { storeWithin } from './store/configuration-store.js';
 import { openDatabase } from './store/database.js';
 import type { Database } from './store/database.js';
+import { createDescribeChange } from './webhooks/describe-change.js';
 import { createAudit, createKeyedMutex } from './webhooks/make-change.js';
 import { createOperations } from './webhooks/operations.js';
 import { openProver } from './webhooks/prove-endpoint.js';
-import { readWebhookInput } from './webhooks/webhook-input.js';
+import { readAlertInput, readWebhookInput } from './webhooks/webhook-input.js';
 
 /**
  * Pause between two sweeps. Also the deadline of writing marks: marks that take longer are written in the next batch.
@@ -85,13 +86,16 @@ export async function composeConfigApi(config: ConfigApiConfig, scope: ServiceSc
     ports: () => ({ ...storeWithin(database, COMPARE_MS), republish: publisher.republish, now }),
     markComplete: publisher.markComplete,
   });
+  const describe = createDescribeChange(config.keyring);
   const operations = createOperations({
     readInput: (request) => readWebhookInput(request, config.urlPolicy),
+    readAlertInput: (request) => readAlertInput(request, config.urlPolicy),
     storeFor: () => storeWithin(database, REQUEST_MS),
     prove: openProver(config, scope),
     runExclusive: createKeyedMutex(REQUEST_MS, databaseUnavailable),
     publish: publisher.publish,
-    audit: createAudit(scope.log),
+    audit: createAudit(scope.log, describe),
+    describe,
     keyring: config.keyring,
     readPolicy: createPolicyReader(config.policyRules),
     policies: createDeliveryPolicies(config.keyring),

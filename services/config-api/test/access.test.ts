@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
-import { WEBHOOKS, createCaller } from './support/caller.js';
+import { ALERTS, WEBHOOKS, createCaller } from './support/caller.js';
 import type { Answer, CallOptions, Caller } from './support/caller.js';
 import { makeTopics, startConfigApi } from './support/start-config-api.js';
 import type { RunningConfigApi } from './support/start-config-api.js';
@@ -25,6 +25,10 @@ const OPERATIONS: readonly (readonly [CallOptions, string])[] = [
   [{ method: 'GET', path: ONE }, 'webhook.read'],
   [{ method: 'POST', path: `${ONE}/secret` }, 'webhook.write'],
   [{ method: 'DELETE', path: `${ONE}/secret` }, 'webhook.write'],
+  [{ method: 'GET', path: `${ONE}/changes` }, 'webhook.read'],
+  [{ method: 'GET', path: ALERTS }, 'webhook.read'],
+  [{ method: 'POST', path: ALERTS, body: { endpointUrl: HOOK.endpointUrl } }, 'webhook.write'],
+  [{ method: 'DELETE', path: `${ALERTS}/${randomUUID()}` }, 'webhook.write'],
 ];
 const named = OPERATIONS.map(
   ([options, scope]) => [options.method, options.path === undefined ? '' : 'of one', options, scope] as const,
@@ -103,6 +107,8 @@ describe('methods and paths', () => {
     ['DELETE', ONE, 'GET, HEAD'],
     ['GET', `${ONE}/secret`, 'POST, DELETE'],
     ['HEAD', `${ONE}/secret`, 'POST, DELETE'],
+    ['PUT', ALERTS, 'GET, HEAD, POST'],
+    ['GET', `${ALERTS}/${randomUUID()}`, 'DELETE'],
   ])('%s %s does not exist: 405 with Allow', async (method, path, allow) => {
     const answer = await acme.call({ method, path });
     expect(answer.status).toBe(405);

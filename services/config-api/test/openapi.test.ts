@@ -2,6 +2,7 @@ import {
   DATA_FIELDS,
   DATA_SCHEMAS,
   EVENT_TYPES,
+  NOTIFICATION_KINDS,
   PATTERNS,
   PROBLEMS,
   renderNotification,
@@ -95,6 +96,22 @@ describe('openapi.yaml', () => {
         'value',
         at('#/paths/~1integration~1v1~1webhooks~1{ref}~1secret/post/responses/200'),
       ),
+      '#/components/schemas/ChangeList': under(
+        'value',
+        at('#/paths/~1integration~1v1~1webhooks~1{ref}~1changes/get/responses/200'),
+      ),
+      '#/components/schemas/AlertEndpointInput': under(
+        'value',
+        at('#/paths/~1integration~1v1~1alert-endpoints/post/requestBody'),
+      ),
+      '#/components/schemas/AlertEndpointAnswer': under(
+        'value',
+        at('#/paths/~1integration~1v1~1alert-endpoints/post/responses/200'),
+      ),
+      '#/components/schemas/AlertEndpointList': under(
+        'value',
+        at('#/paths/~1integration~1v1~1alert-endpoints/get/responses/200'),
+      ),
       '#/components/schemas/DeliveryPolicyInput': under(
         'value',
         at('#/paths/~1integration~1v1~1webhooks~1{ref}~1policy/put/requestBody'),
@@ -116,8 +133,15 @@ describe('openapi.yaml', () => {
 describe('the notifications of openapi.yaml', () => {
   const pointerOf = (type: string) => `#/webhooks/${type}/post/requestBody/content/application~1json`;
 
-  it('are the event types', () => {
-    expect(Object.keys(at('#/webhooks'))).toEqual([...EVENT_TYPES]);
+  it('are of all kinds', () => {
+    expect(Object.keys(at('#/webhooks'))).toEqual([...NOTIFICATION_KINDS]);
+  });
+
+  it('describe alerts in both formats', () => {
+    const { examples } = at(pointerOf('ENDPOINT_ALERT'));
+    const [event, text] = under('value', examples);
+    expect(faultOf('#/components/schemas/Alert', event)).toBeUndefined();
+    expect(faultOf('#/components/schemas/AlertText', text)).toBeUndefined();
   });
 
   it.each(EVENT_TYPES)('have the fields that the worker sends for %s', (type) => {

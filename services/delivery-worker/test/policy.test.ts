@@ -3,6 +3,7 @@ import {
   RETRY_TIERS,
   TOPICS,
   configurationKey,
+  isEventType,
   parseKeyring,
   sealPolicySecrets,
   sealSecret,
@@ -55,7 +56,8 @@ function register(
   return rig.register(endpoint, { tenantId, ref, policy: policyOf(tenantId, ref, terms, keys), ...over });
 }
 
-const paymentFor = ({ tenantId, eventType }: ConfigurationRecord) => buildEvent({ tenantId, eventType });
+const paymentFor = ({ tenantId, eventType }: ConfigurationRecord) =>
+  buildEvent({ tenantId, ...(isEventType(eventType) ? { eventType } : {}) });
 const STATIC = { eventType: 'PIX_STATIC' } as const;
 
 const clientPair = async (): Promise<{ certificate: string; key: string }> => {

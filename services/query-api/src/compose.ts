@@ -12,7 +12,9 @@ import type { Configurations } from './configurations.js';
 import { openDatabase } from './database.js';
 import type { Database } from './database.js';
 import { composeDeliveryLog } from './delivery-log/compose.js';
-import { composeHealth } from './endpoint-health/compose.js';
+import { composeHealth, HEALTH } from './endpoint-health/compose.js';
+import { reviewEpisodes } from './episodes/review-episodes.js';
+import { overviewOperations } from './overview/compose.js';
 import { composePayments } from './payments/compose.js';
 import { storeDeadLetter } from './payments/event-store.js';
 import type { CatchUp, CatchUpResult } from './projection/catch-up.js';
@@ -24,6 +26,7 @@ import { composeRedelivery } from './redelivery/compose.js';
 import { createPublishTasks } from './redelivery/redelivery-task.js';
 import type { PublishTasks } from './redelivery/redelivery-task.js';
 import { testOperations } from './redelivery/send-one.js';
+import { composeStatements } from './statements/compose.js';
 
 const PUBLISH_MS = 3_000;
 /**
@@ -67,30 +70,34 @@ interface Parts {
 /** Starts the projections and returns every operation; `openapi.yaml` describes the same set. */
 function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceScope): readonly Operation[] {
   const { kafka, database, configurations, publish } = parts;
-  const { redeliveriesPerSecond: ratePerSecond, groupPrefix, retention } = config;
+  const { redeliveriesPerSecond: ratePerSecond, groupPrefix, retention, failingAfterMs } = config;
   const onSkipped = createSkipReport(scope);
   const catchUp = (...topics: readonly string[]): Promise<CatchUpResult> =>
     waitForAll(topics.map((topic) => catchUps.get(topic)));
   const lists = createConcurrencyLimiter({ total: MAX_LISTS });
   const deliveryLog = composeDeliveryLog({
-    ...{ database, lists },
+    ...{ database, lists, configurations },
     storeNotification: (notification) => storeDeadLetter(database.writing(), notification),
     onSkipped,
+    retentionMs: retention.logMs,
     catchUp: (withEvents) => catchUp(TOPICS.attempts, ...(withEvents ? [TOPICS.events] : [])),
   });
   const transactions = composePayments({
-    database,
+    ...{ database, lists },
     catchUp: () => catchUps.get(TOPICS.events),
     retentionMs: retention.notificationMs,
+    logRetentionMs: retention.logMs,
     // Half of the open requests may wait for notifications. The other half is reserved for all other operations.
     waiting: { total: Math.ceil(config.api.maxOpenRequests / 2), perTenant: config.maxWaitingPerTenant },
   });
-  const health = composeHealth({ database, configurations, onSkipped });
-  const projections = [transactions.projection, deliveryLog.projection, health.projection].map((projection) =>
-    skipRefused(projection, onSkipped),
-  );
+  const health = composeHealth({ database, configurations, failingAfterMs, onSkipped });
+  const statements = composeStatements({ database, configurations, retentionMs: retention.logMs });
+  const composed = [transactions, deliveryLog, health, statements];
+  const projections = composed.map(({ projection }) => skipRefused(projection, onSkipped));
   const runQuery: RunPositionQuery = (statement) => database.writing()(statement);
   const catchUps = runProjections({ kafka, groupPrefix, projections, runQuery }, scope);
+  const episodes = { database, configurations, publish, failingAfterMs, catchUp: () => catchUp(HEALTH) };
+  reviewEpisodes(episodes, scope);
   return [
     ...transactions.operations,
     ...deliveryLog.operations,
@@ -104,6 +111,8 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
       },
       scope,
     ),
+    ...statements.operations,
+    ...overviewOperations({ database, configurations, lists }),
     ...testOperations({ database, configurations, publish }),
   ];
 }

@@ -1,4 +1,4 @@
-import { parseLongDuration } from '@webhooks/contracts';
+import { parseDuration, parseLongDuration } from '@webhooks/contracts';
 import { readApiSettings } from '@webhooks/http-api';
 import type { ApiDefaults } from '@webhooks/http-api';
 import { readKafkaSettings } from '@webhooks/kafka';
@@ -34,6 +34,8 @@ export const readQueryApiConfig = (settings: SettingsReader) => ({
   redeliveriesPerSecond: settings.integer('REDELIVERIES_PER_SECOND', 200, { min: 1, max: 10_000 }),
   /** Requests of one tenant that may wait for notifications in one instance. */
   maxWaitingPerTenant: settings.integer('MAX_WAITING_PER_TENANT', 10, { min: 1 }),
+  /** An endpoint counts as failing this long after its first failure, in milliseconds. */
+  failingAfterMs: settings.parsed('ENDPOINT_FAILING_AFTER', '5m', parseDuration) ?? 0,
   retention: readRetention(settings),
 });
 

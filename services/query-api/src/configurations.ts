@@ -6,20 +6,24 @@ import type { Kafka, KafkaRecord } from '@webhooks/kafka';
 import { addGauge, withDeadline } from '@webhooks/runtime';
 import type { Logger, ServiceScope } from '@webhooks/runtime';
 import { omitUndefined } from './omit-undefined.js';
+import { orderBy } from './order.js';
 import { WAIT_MS } from './projection/catch-up.js';
 
-/** The fields of a configuration that a redelivery needs. Only the worker needs the URL and the secrets. */
+/**
+ * The fields of a configuration that redeliveries, lists, statements and alerts need. Only the worker needs the secrets. A URL of 60
+ * characters takes 90 bytes, so those of a million webhooks take 90 MB.
+ */
 export interface KnownConfiguration extends Pick<
   ConfigurationRecord,
-  'revision' | 'enabled' | 'eventType' | 'applicationId'
+  'revision' | 'enabled' | 'eventType' | 'applicationId' | 'endpointUrl' | 'updatedAt' | 'alert'
 > {
   /** Absent: the defaults apply. */
   readonly policy?: Omit<DeliveryPolicy, 'sealed'>;
 }
 
-type Row = KnownConfiguration & Pick<ConfigurationRecord, 'tenantId' | 'ref'>;
+export type ConfigurationRow = KnownConfiguration & Pick<ConfigurationRecord, 'tenantId' | 'ref'>;
 
-function readRow(record: KafkaRecord, log: Logger): Row | undefined {
+function readRow(record: KafkaRecord, log: Logger): ConfigurationRow | undefined {
   const { key, value, partition, offset } = record;
   if (value === null || isCompleteMark(record)) return undefined;
   const parsed = parseConfigurationRecord(value);
@@ -28,15 +32,17 @@ function readRow(record: KafkaRecord, log: Logger): Row | undefined {
     log.error('a configuration record cannot be read', fields);
     return undefined;
   }
-  const { tenantId, ref, revision, enabled, eventType, applicationId } = parsed.configuration;
+  const { tenantId, ref, revision, enabled, eventType, applicationId, endpointUrl } = parsed.configuration;
+  const { updatedAt, alert } = parsed.configuration;
   const { sealed, ...open } = parsed.configuration.policy ?? {};
   const policy = Object.keys(open).length > 0 ? open : undefined;
-  return { tenantId, ref, revision, enabled, eventType, ...omitUndefined({ applicationId, policy }) };
+  const known = { tenantId, ref, revision, enabled, eventType, endpointUrl, updatedAt };
+  return { ...known, ...omitUndefined({ applicationId, alert, policy }) };
 }
 
-/** Reads the whole topic of configurations in the background and caches the fields that a redelivery needs. */
+/** Reads the whole topic of configurations in the background and caches the fields of `KnownConfiguration`. */
 export function openConfigurations(kafka: Kafka, scope: ServiceScope) {
-  const table = new RevisionTable<Row>();
+  const table = new RevisionTable<ConfigurationRow>();
   const reader = openTableReader({
     kafka,
     topic: TOPICS.configurations,
@@ -69,7 +75,15 @@ export function openConfigurations(kafka: Kafka, scope: ServiceScope) {
     if (found === undefined) throw new AppError('not-found', 'there is no webhook with this ref');
     return found;
   };
-  return { upToDate, known, current };
+  /** Returns a tenant's configurations by ref, with every change that was acknowledged before this call; 503 as `current`. */
+  const ofTenant = async (tenantId: string): Promise<readonly ConfigurationRow[]> => {
+    await upToDate();
+    return [...table.rowsOf(tenantId)].sort(orderBy(({ ref }) => ref));
+  };
+  /** Returns the enabled alert endpoints of a tenant. config-api limits them to 10. */
+  const alertEndpointsOf = (tenantId: string) =>
+    table.rowsOf(tenantId).flatMap(({ ref, enabled, alert }) => (enabled && alert ? [{ ref, alert }] : []));
+  return { upToDate, known, current, ofTenant, alertEndpointsOf, all: () => table.rows() };
 }
 
 export type Configurations = ReturnType<typeof openConfigurations>;

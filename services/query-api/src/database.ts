@@ -5,18 +5,22 @@ import type { ServiceScope } from '@webhooks/runtime';
 import type { Connection } from 'mongoose';
 import { deliveryModelOn, fanOutModelOn } from './delivery-log/delivery-documents.js';
 import type { Retention } from './documents.js';
+import { episodeModelOn } from './episodes/episode-store.js';
 import { healthModelOn } from './endpoint-health/count-attempts.js';
 import { eventModelOn } from './payments/event-store.js';
 import { positionModelOn } from './projection/positions.js';
 import { redeliveryModelOn } from './redelivery/redelivery-store.js';
+import { totalsModelOn } from './statements/daily-totals.js';
 
 const modelsOn = (connection: Connection, { logMs, transactionMs }: Retention) => ({
   positions: positionModelOn(connection),
   deliveries: deliveryModelOn(connection, logMs),
   redeliveries: redeliveryModelOn(connection, logMs),
   endpointHealth: healthModelOn(connection),
+  episodes: episodeModelOn(connection, logMs),
   events: eventModelOn(connection, transactionMs),
   fanOuts: fanOutModelOn(connection),
+  totals: totalsModelOn(connection),
 });
 
 /** Every collection of this service. */

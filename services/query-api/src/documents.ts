@@ -1,3 +1,4 @@
+import { MAX_TIME_MS } from '@webhooks/contracts';
 import { DUPLICATE_KEY } from '@webhooks/mongodb';
 import type { RunQuery } from '@webhooks/mongodb';
 import { mongo, Schema } from 'mongoose';
@@ -64,6 +65,12 @@ async function upsertChunk<R extends Row, T>(
   }
 }
 
+/** Splits a list into lists of `MAX_STATEMENT`, one for each statement. */
+export const chunksOf = <T>(all: readonly T[]): readonly (readonly T[])[] =>
+  Array.from({ length: Math.ceil(all.length / MAX_STATEMENT) }, (_, index) =>
+    all.slice(index * MAX_STATEMENT, (index + 1) * MAX_STATEMENT),
+  );
+
 /**
  * Merges changes into the documents of a collection, by their ids. Inserts first. Then reads, merges and replaces the
  * documents that already existed. Idempotent if `merge` is, and safe with concurrent instances. Throws when a document
@@ -74,10 +81,29 @@ export async function upsertMerged<R extends Row, T>(
   changes: ReadonlyMap<string, T>,
   merge: Merge<R, T>,
 ): Promise<void> {
-  const all = [...changes];
-  for (let from = 0; from < all.length; from += MAX_STATEMENT)
-    await upsertChunk(runQuery, new Map(all.slice(from, from + MAX_STATEMENT)), merge);
+  for (const chunk of chunksOf([...changes])) await upsertChunk(runQuery, new Map(chunk), merge);
 }
+
+/** Base-36 digits of the latest time that a document may have: 10. */
+const TIME_LENGTH = MAX_TIME_MS.toString(36).length;
+
+/** Unix milliseconds as text of fixed length, which sorts by time. Times before 1970 become 1970. */
+export const timeText = (ms: number): string => Math.max(0, ms).toString(36).padStart(TIME_LENGTH, '0');
+
+/**
+ * The sort key of a document within its tenant: text that sorts by (time, id). It never changes, so pages neither skip
+ * nor repeat a document. A page is one range of an index, without an `$or`.
+ */
+export const placeOf = (ms: number, id: string): string => `${timeText(ms)}${id}`;
+
+/** Returns the time of a place, Unix milliseconds; NaN for other text. */
+export const timeOfPlace = (place: string): number => Number.parseInt(place.slice(0, TIME_LENGTH), 36);
+
+/** Whether a text is a place with an id of this form. */
+export const isPlace = (text: string, id: RegExp): boolean =>
+  /^[0-9a-z]+$/.test(text.slice(0, TIME_LENGTH)) &&
+  timeOfPlace(text) <= MAX_TIME_MS &&
+  id.test(text.slice(TIME_LENGTH));
 
 /** How long documents are stored, in milliseconds. */
 export interface Retention {

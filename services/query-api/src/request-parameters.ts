@@ -26,4 +26,5 @@ function readId(property: string, pattern: string, expected: string) {
 const BASE32 = '^[a-z2-7]{52}$';
 export const readDeliveryId = readId('deliveryId', BASE32, 'must be 52 characters of base32 in lower case');
 export const readTxId = readId('txId', PATTERNS.dynamicTxId, 'must be 26 to 35 letters and digits');
+export const readEventId = readId('eventId', PATTERNS.eventId, 'must be 1 to 64 letters, digits, _ or -');
 export const readRedeliveryId = readId('id', PATTERNS.ref, 'must be a UUID in lower case');

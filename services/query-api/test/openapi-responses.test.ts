@@ -7,8 +7,9 @@ import type { DeliveryEntry } from '../src/delivery-log/merge-entries.js';
 import { viewDelivery, viewSummary } from '../src/delivery-log/view-delivery.js';
 import { addEntry, emptyBucket } from '../src/endpoint-health/health-bucket.js';
 import { viewHealth } from '../src/endpoint-health/view-health.js';
+import { toRow as toEventRow } from '../src/payments/event-store.js';
 import { mergeEvents } from '../src/payments/merge-events.js';
-import { viewCharge, viewTransaction } from '../src/payments/view-transaction.js';
+import { viewCharge, viewEvent, viewTransaction } from '../src/payments/view-transaction.js';
 import { REDELIVERABLE, viewJob } from '../src/redelivery/redelivery-store.js';
 import { cycleOf } from '../src/redelivery/redelivery-task.js';
 import { readRedeliveryRequest } from '../src/redelivery/start-redelivery.js';
@@ -40,6 +41,13 @@ const HISTORIES: readonly (readonly [string, readonly DeliveryEntry[]])[] = [
   ['pending', [failed, { ...failed, cycle: cycleOf(jobId) }]],
 ];
 
+const RELATED = {
+  event: toEventRow(makeTestEvent({ tenantId, eventType: 'PIX_DYNAMIC_PAID' }, 'evt_1', now), {
+    heardAt: now,
+  }),
+  webhook: { endpointUrl: 'https://hook.acme.com.br/pix' },
+};
+
 /** Why a value does not fit a schema of the document; undefined when it does. */
 const fault = (name: string, value: unknown): string | undefined =>
   faultOf({ $ref: `#/components/schemas/${name}` }, JSON.parse(JSON.stringify(value)));
@@ -47,10 +55,10 @@ const fault = (name: string, value: unknown): string | undefined =>
 describe('openapi.yaml describes', () => {
   it.each(HISTORIES)('the response for a delivery that is %s', (status, entries) => {
     const delivery = mergeEntries(undefined, entries);
-    const view = viewDelivery(delivery);
+    const view = viewDelivery(delivery, RELATED);
     expect(view.status).toBe(status);
     expect(fault('Delivery', view)).toBeUndefined();
-    const summary = viewSummary(toDelivery(toRow(delivery, 1)));
+    const summary = viewSummary(toDelivery(toRow(delivery, 1)), { event: undefined, webhook: undefined });
     expect(fault('DeliveryList', { data: [summary], results: 1 })).toBeUndefined();
     expect(fault('DeliveryList', { data: [view], results: 1 })).toBeDefined();
   });
@@ -62,6 +70,8 @@ describe('openapi.yaml describes', () => {
       for (const isTest of [true, false]) {
         const transaction = mergeEvents(event.data.endToEndId, [{ event, isTest }]);
         expect(fault('Transaction', viewTransaction(transaction))).toBeUndefined();
+        const list = { data: [viewEvent(event)], results: 1 };
+        expect(fault('TransactionList', list)).toBeUndefined();
         const { txId } = event.data as { readonly txId?: string };
         if (eventType !== 'PIX_DYNAMIC_PAID' || txId === undefined) continue;
         const charge = viewCharge(txId, [transaction]);
@@ -101,7 +111,8 @@ describe('openapi.yaml describes', () => {
     const filter = { ref, eventType: 'PIX_OUT', status: 'dead', from: now, to: now } as const;
     const matched = { matched: 3, matchedIsLowerBound: true };
     const times = { leaseUntil: now, createdAt: now, updatedAt: now };
-    const job = { _id: jobId, tenantId, filter, state, ...matched, counts, ...times };
+    const startedBy = { client: 'console', person: '0193510a' };
+    const job = { _id: jobId, tenantId, startedBy, filter, state, ...matched, counts, ...times };
     expect(fault('Redelivery', viewJob(job))).toBeUndefined();
     expect(fault('Redelivery', { ...viewJob(job), tenantId })).toBeDefined();
     const list = { data: [viewJob(job)], results: 1, nextCursor: jobId };

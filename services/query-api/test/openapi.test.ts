@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { EVENT_TYPES, PATTERNS, PROBLEMS } from '@webhooks/contracts';
 import { isObject } from '@webhooks/testkit';
 import type { Json } from '@webhooks/testkit';
-import { placeOf } from '../src/delivery-log/delivery-documents.js';
+import { placeOf } from '../src/documents.js';
 import { DELIVERY_STATUSES } from '../src/delivery-log/delivery-state.js';
 import { cursorAfter, LIMIT, readListQuery } from '../src/delivery-log/list-query.js';
 import { createDeliveryOperations } from '../src/delivery-log/operations.js';
@@ -12,6 +12,10 @@ import type { HealthOptions } from '../src/endpoint-health/compose.js';
 import { createTransactionOperations } from '../src/payments/compose.js';
 import type { TransactionPorts } from '../src/payments/compose.js';
 import { MAX_EVENTS } from '../src/payments/find-events.js';
+import { createNotificationOperation } from '../src/payments/get-notification.js';
+import type { GetNotificationPorts } from '../src/payments/get-notification.js';
+import { createListOperation, TRANSACTIONS_PARAMETERS } from '../src/payments/list-transactions.js';
+import type { ListTransactionsPorts } from '../src/payments/list-transactions.js';
 import { createPullOperation, PULL_PARAMETERS } from '../src/payments/pull-notifications.js';
 import type { PullPorts } from '../src/payments/pull-notifications.js';
 import { MAX_SHARING, sealCursor } from '../src/payments/pull-page.js';
@@ -21,6 +25,10 @@ import { REDELIVERABLE } from '../src/redelivery/redelivery-store.js';
 import { testOperations } from '../src/redelivery/send-one.js';
 import type { TestPorts } from '../src/redelivery/send-one.js';
 import { MAX_MATCHED } from '../src/redelivery/start-redelivery.js';
+import { overviewOperations } from '../src/overview/compose.js';
+import type { OverviewOptions } from '../src/overview/compose.js';
+import { composeStatements } from '../src/statements/compose.js';
+import type { StatementOptions } from '../src/statements/compose.js';
 import { at, faultOf } from './support/openapi.js';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace'];
@@ -39,10 +47,14 @@ const operations = Object.keys(at('paths')).flatMap((path) =>
 const served = [
   ...createTransactionOperations({} as TransactionPorts),
   createPullOperation({ waiting: { total: 1, perTenant: 1 } } as PullPorts),
+  createListOperation({} as ListTransactionsPorts),
+  createNotificationOperation({} as GetNotificationPorts),
   ...createDeliveryOperations({} as DeliveryPorts),
   ...redeliveryOperations({} as RedeliveryParts),
   ...composeHealth({} as HealthOptions).operations,
   ...testOperations({} as TestPorts),
+  ...composeStatements({} as StatementOptions).operations,
+  ...overviewOperations({} as OverviewOptions),
 ];
 
 interface Example {
@@ -94,7 +106,7 @@ describe('openapi.yaml', () => {
 
   it('marks what goes beyond the specification: everything but the two queries', () => {
     for (const { path, operation } of operations)
-      expect(operation['x-extension'] === true).toBe(!path.startsWith('/integration/v1/pix/'));
+      expect(operation['x-extension'] === true).toBe(!/\/pix\/(cob\/\{txId\}|transaction)$/.test(path));
   });
 
   it('declares the responses that every operation can give', () => {
@@ -105,7 +117,9 @@ describe('openapi.yaml', () => {
   it('declares 422 everywhere, and 404 wherever a path or a body names something', () => {
     for (const { path, method, operation } of operations) {
       const statuses = statusesOf(operation);
-      const isList = method === 'get' && /(deliveries|notifications)$/.test(path);
+      const isList =
+        method === 'get' &&
+        /(deliveries|notifications|transactions|overview|statements\/\{date\})$/.test(path);
       expect([method, path, statuses.includes('404')]).toEqual([method, path, !isList]);
       expect([method, path, statuses.includes('422')]).toEqual([method, path, true]);
     }
@@ -119,10 +133,14 @@ describe('openapi.yaml', () => {
       'getCharge',
       'getTransaction',
       'pullNotifications',
+      'getNotification',
       'listDeliveries',
+      'sendEvent',
       'getDelivery',
       'redeliver',
       'startRedelivery',
+      'getOverview',
+      'getStatement',
       'getHealth',
       'sendTest',
     ]);
@@ -162,6 +180,8 @@ describe('openapi.yaml', () => {
 
   it.each([
     'NotificationPage',
+    'StoredNotification',
+    'TransactionList',
     'DeliveryList',
     'Delivery',
     'Redelivery',
@@ -220,6 +240,28 @@ describe('the bounds and words of openapi.yaml', () => {
     }
   });
 
+  it('are those of the list of payments', () => {
+    const { parameters } = at('paths', '/integration/v1/pix/transactions', 'get');
+    const cursor = cursorAfter(placeOf(Date.now(), 'evt_1-A'));
+    const texts: Record<string, readonly [good: string, bad: string]> = {
+      from: ['2026-11-21T00:00:00Z', '2026-11-21'],
+      to: ['2026-11-22T00:00:00Z', 'now'],
+      amount: ['87.30', '87.3'],
+      eventType: ['PIX_OUT', 'PIX'],
+      status: ['DEVOLVIDO', 'CONCLUIDA'],
+      limit: ['200', '201'],
+      cursor: [cursor, cursor.slice(1)],
+    };
+    for (const { name, schema: own } of parameters as readonly Json[]) {
+      const { parse } = TRANSACTIONS_PARAMETERS[name as keyof typeof TRANSACTIONS_PARAMETERS];
+      const [good = '', bad = ''] = texts[String(name)] ?? [];
+      const value = (text: string) => (name === 'limit' ? Number(text) : text);
+      expect([name, faultOf(own, value(good)), parse(good) === undefined]).toEqual([name, undefined, false]);
+      expect([name, faultOf(own, value(bad)) === undefined, parse(bad)]).toEqual([name, false, undefined]);
+    }
+    expect(schema('TransactionList', 'properties', 'data')['maxItems']).toBe(200);
+  });
+
   it('are those of the list of redeliveries', () => {
     const { parameters } = at('paths', '/integration/v1/webhooks/redeliveries', 'get');
     const known = new Map(
@@ -271,12 +313,12 @@ describe('the bounds and words of openapi.yaml', () => {
     }
   });
 
-  it('are those of request bodies: only one operation takes one, of 4 KiB', () => {
+  it('are those of request bodies: two operations take one, of 4 KiB', () => {
     const taking = operations.filter(({ operation }) => 'requestBody' in operation);
     const bounded = served.filter((operation) => 'maxBodyBytes' in operation);
     expect(taking.map(({ path }) => path)).toEqual(bounded.map(({ path }) => path));
     expect(bounded.map((operation) => 'maxBodyBytes' in operation && operation.maxBodyBytes)).toEqual([
-      4_096,
+      4_096, 4_096,
     ]);
   });
 });

@@ -1,5 +1,6 @@
 import type { ApiRequest } from '@webhooks/http-api';
 import { createDeliveryOperations } from '../src/delivery-log/operations.js';
+import { createNotificationOperation } from '../src/payments/get-notification.js';
 import { redeliveryOperations } from '../src/redelivery/compose.js';
 import type { RedeliveryParts } from '../src/redelivery/compose.js';
 import { parseTime } from '../src/request-parameters.js';
@@ -25,7 +26,10 @@ const nothing = (): never => {
   throw new Error('expected to be refused before anything is looked for');
 };
 const operations = [
-  ...createDeliveryOperations({ storeFor: nothing, catchUp: nothing, lists: { run: nothing } }),
+  createNotificationOperation({ findEvent: nothing, retentionMs: 1 }),
+  ...createDeliveryOperations({
+    ...{ storeFor: nothing, catchUp: nothing, lists: { run: nothing }, configurations: { known: nothing } },
+  }),
   ...redeliveryOperations({ storeFor: nothing, findDelivery: nothing } as unknown as RedeliveryParts),
 ].flatMap((operation) => {
   const property = /:(\w+)/.exec(operation.path)?.[1];
@@ -44,12 +48,16 @@ const requestOf = (params: Readonly<Record<string, string>>): ApiRequest => ({
 
 describe('an id in a path', () => {
   it.each(operations)('of $method $path is refused when it is malformed', async ({ handle, property }) => {
-    for (const id of ['', '0', 'a'.repeat(51), `${'a'.repeat(51)}/`, '0193510A-7C1E-7B1A-9F54-2D6C8A1B0E4F'])
+    const short = property === 'eventId' ? [] : ['0', 'a'.repeat(51), '0193510A-7C1E-7B1A-9F54-2D6C8A1B0E4F'];
+    for (const id of ['', `${'a'.repeat(51)}/`, 'a'.repeat(65), ...short])
       await expect(handle(requestOf({ [property]: id }))).rejects.toMatchObject({ code: 'invalid-request' });
   });
 
-  it('belongs to four operations', () => {
-    expect(operations.map(({ method, path }) => `${method} ${path.split('webhooks/')[1]}`)).toEqual([
+  it('belongs to five operations', () => {
+    expect(
+      operations.map(({ method, path }) => `${method} ${path.replace(/.*v1\/(webhooks\/)?/, '')}`),
+    ).toEqual([
+      'GET notifications/:eventId',
       'GET deliveries/:deliveryId',
       'POST deliveries/:deliveryId/redeliver',
       'GET redeliveries/:id',

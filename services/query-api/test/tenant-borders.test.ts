@@ -5,6 +5,7 @@ import { TableReader } from '@webhooks/kafka';
 import { buildEvent, eventually, randomName } from '@webhooks/testkit';
 import { v7 as uuidv7 } from 'uuid';
 import { CatchUp } from '../src/projection/catch-up.js';
+import { dayOf } from '../src/statements/daily-totals.js';
 import { baseOf, delivered } from './delivery-log/support/entries.js';
 import { startQueryApi } from './support/start-query-api.js';
 import type { RunningQueryApi } from './support/start-query-api.js';
@@ -15,9 +16,11 @@ const EVENT_TYPE = 'PIX_DYNAMIC_PAID';
 const ROOT = '/integration/v1';
 const WEBHOOKS = `${ROOT}/webhooks`;
 const FROM = '2026-01-01T00:00:00Z';
+const timeIn = (ms: number): string => new Date(Date.now() + ms).toISOString();
+const DAY = `from=${timeIn(-43_200_000)}&to=${timeIn(43_200_000)}`;
 const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/gu;
 const LONG = { timeoutMs: 60_000 };
-const SCOPES = 'cob.read pix.read delivery.read delivery.write';
+const SCOPES = 'cob.read pix.read event.read delivery.read delivery.write';
 
 /** What a tenant has, by its ids. */
 interface Ids {
@@ -162,6 +165,21 @@ const CALLS: readonly Row[] = [
     { status: NOT_FOUND, commands: 1, waits: 1 },
   ],
   [
+    'the payments of a day',
+    () => get(`${ROOT}/pix/transactions?${DAY}`),
+    { status: 200, commands: 1, waits: 0 },
+  ],
+  [
+    'a notification',
+    ({ eventId }) => get(`${ROOT}/notifications/${eventId}`),
+    { status: NOT_FOUND, commands: 2, waits: 1 },
+  ],
+  [
+    'an event to be sent to a webhook',
+    ({ eventId, ref }) => post(`${WEBHOOKS}/deliveries`, { eventId, ref }),
+    { status: NOT_FOUND, commands: 2, waits: 3 },
+  ],
+  [
     'a delivery',
     ({ deliveryId }) => get(`${WEBHOOKS}/deliveries/${deliveryId}`),
     { status: NOT_FOUND, commands: 2, waits: 1 },
@@ -215,6 +233,12 @@ const CALLS: readonly Row[] = [
     'the health of a webhook',
     ({ ref }) => get(`${WEBHOOKS}/${ref}/health`),
     { status: NOT_FOUND, commands: 0, waits: 1 },
+  ],
+  ['the overview', () => get(`${WEBHOOKS}/overview`), { status: 200, commands: 4, waits: 1 }],
+  [
+    'a statement of a day',
+    () => get(`${ROOT}/statements/${dayOf(Date.now())}`),
+    { status: 200, commands: 1, waits: 1 },
   ],
   [
     'a test of a webhook',

@@ -12,7 +12,10 @@ export function deliveryText({ cycle, redelivery, attempts, ...delivery }: Deliv
   return `${facts}\n\n${table(rows, columns, 'no attempt has ended yet')}`;
 }
 
-const LISTED = ['deliveryId', 'ref', 'eventType', 'status', 'lastStatus', 'lastError', 'reason', 'createdAt'];
+const LISTED = [
+  ...['deliveryId', 'ref', 'eventType', 'amount', 'endToEndId', 'status', 'lastStatus', 'lastError'],
+  ...['reason', 'createdAt', 'endpointUrl'],
+];
 
 const FILTER = {
   ref: { type: 'string', describe: 'Of this webhook' },
@@ -59,5 +62,13 @@ const addTo = (group: Argv): Argv =>
       showing((client, { id }) => client.redeliver(id), card, nextOf),
     );
 
+const withEvent = positional('event', 'The event (webhooks find ID)');
+const TO = { type: 'string', demandOption: true, describe: 'To this webhook' } as const;
+
 export const addDeliveries = (cli: Argv): Argv =>
-  cli.command('deliveries', 'Show single deliveries, and send them again', addTo);
+  cli.command('deliveries', 'Show single deliveries, and send them again', addTo).command(
+    'send <event>',
+    'Send one event to one webhook, whatever was before',
+    (own) => withEvent(own).option('ref', TO),
+    showing((client, { event, ref }) => client.send(event, ref), card, nextOf),
+  );

@@ -1,16 +1,10 @@
-import type {
-  Charge,
-  ChargePix,
-  Client,
-  DeliveryDetail,
-  DeliveryFilter,
-  ListedWebhook,
-  Transaction,
-} from '@webhooks/client';
+import { explainPayment } from '@webhooks/client';
+import type { Charge, Client, DeliveryDetail, DeliveryFilter, Transaction } from '@webhooks/client';
+import type { ExplainedEvent, ExplainedWebhook, Verdict } from '@webhooks/client';
 import type { Argv } from 'yargs';
 import { positional } from '../arguments.js';
 import { Failure } from '../failure.js';
-import { card, dim, table, collect } from '../output.js';
+import { card, dim, language, plain, table } from '../output.js';
 import { online, orNothing, type Session } from '../session.js';
 import { deliveryText } from './deliveries.js';
 
@@ -39,79 +33,40 @@ async function identify(client: Client, id: string): Promise<readonly [DeliveryF
   return [isTxId ? { txId: id } : { eventId: id }];
 }
 
-/** Returns the events that a payment should have caused. For a transaction without a type, only its reversals are known. */
-function factsOf(payment: Payment) {
-  const paid = (one: ChargePix) => ({ ...one, since: one.paidAt, eventType: 'PIX_DYNAMIC_PAID' as const });
-  const pix = 'pix' in payment ? payment.pix.map(paid) : [{ ...payment, since: payment.occurredAt }];
-  return pix.flatMap(({ amount, eventType, since, reversals }) => [
-    ...(amount && eventType ? [{ eventType, since }] : []),
-    ...reversals.map(({ requestedAt = since, settledAt = requestedAt }) => ({
-      eventType: 'PIX_REVERSAL' as const,
-      since: settledAt,
-    })),
-  ]);
+function eventsOf({ eventId }: DeliveryFilter, payment: Payment | undefined): readonly string[] {
+  if (payment === undefined) return eventId === undefined ? [] : [eventId];
+  return 'pix' in payment ? payment.pix.flatMap(({ events }) => events) : payment.events;
 }
 
-interface Unsent {
-  readonly ref?: string;
-  readonly reason: string;
-  readonly fix: string;
-}
-
-/** A job selects missed events by their arrival, which may be up to a day before `occurredAt`. */
-const AHEAD_MS = 86_400_000;
-
-/** Returns why a webhook has no delivery of a fact, and what helps. */
-async function whyUnsent(client: Client, { ref, enabled }: ListedWebhook, since?: string): Promise<Unsent> {
-  const from = since ? new Date(Date.parse(since) - AHEAD_MS).toISOString() : 'TIME';
-  const repair = `webhooks redeliveries create --status missed --ref ${ref} --from ${from}`;
-  if (!enabled)
-    return { ref, reason: `webhook ${ref} is disabled`, fix: `webhooks enable ${ref}; then ${repair}` };
-  const { state } = await client.health(ref);
-  if (['deferred', 'paused', 'failing'].includes(state))
-    return {
-      ref,
-      reason: `webhook ${ref} is ${state}`,
-      fix: `look again when it is healthy: webhooks show ${ref}`,
-    };
-  const { updatedAt } = await client.get(ref);
-  if (since && Date.parse(updatedAt) > Date.parse(since))
-    return { ref, reason: `webhook ${ref} was changed or registered later, at ${updatedAt}`, fix: repair };
-  const fix = `look again soon; if nothing changes, the webhook was disabled at that time: ${repair}`;
-  return { ref, reason: `webhook ${ref}: no attempt has ended yet`, fix };
-}
-
-/** Returns an entry for each webhook that has fewer deliveries than there are facts of its type. */
-async function findUnsent(
+/** Requests the events of a payment and of its deliveries. Without a notification only the id is known. */
+async function findEvents(
   client: Client,
-  payment: Payment,
-  { webhooks, deliveries }: { webhooks: readonly ListedWebhook[]; deliveries: readonly DeliveryDetail[] },
-) {
-  const unsent: Unsent[] = [];
-  for (const [eventType, facts] of Map.groupBy(factsOf(payment), (fact) => fact.eventType)) {
-    const receivers = webhooks.filter((webhook) => webhook.eventType === eventType);
-    const fix = `webhooks create --event-type ${eventType} --endpoint-url URL`;
-    if (receivers.length === 0) unsent.push({ reason: `no webhook receives ${eventType}`, fix });
-    for (const webhook of receivers)
-      if (deliveries.filter(({ ref }) => ref === webhook.ref).length < facts.length)
-        unsent.push(await whyUnsent(client, webhook, facts[0]?.since));
-  }
-  return unsent;
+  ids: readonly string[],
+  deliveries: readonly DeliveryDetail[],
+): Promise<readonly ExplainedEvent[]> {
+  const request = async (id: string) => (await orNothing(client.notification(id))) ?? { id };
+  const all = new Set([...ids, ...deliveries.map(({ eventId }) => eventId)]);
+  return Promise.all([...all].map(request));
 }
 
-/** Returns one line: how many deliveries were made to the enabled webhooks, and the status of the others. */
-function verdictOf(
+/** Requests what a webhook is and was. */
+async function examine(client: Client, ref: string): Promise<ExplainedWebhook> {
+  const requests = [client.get(ref), orNothing(client.changes(ref)), orNothing(client.health(ref))] as const;
+  const [webhook, changes, health] = await Promise.all(requests);
+  return { ...webhook, changes: changes?.data ?? [], health };
+}
+
+/** Examines the webhooks that have a delivery or are of the type of an event, one after the other. */
+async function examineWebhooks(
+  client: Client,
+  events: readonly ExplainedEvent[],
   deliveries: readonly DeliveryDetail[],
-  unsent: readonly Unsent[],
-  webhooks: readonly ListedWebhook[],
-): string {
-  const open = deliveries.filter(({ status }) => status !== 'delivered');
-  const others = open.map(({ ref, status, nextAt = '–' }) => `; ${ref}: ${status}, next attempt ${nextAt}`);
-  const lacking = webhooks.filter(
-    (webhook) => webhook.enabled && unsent.some(({ ref }) => ref === webhook.ref),
-  );
-  const total = deliveries.length + lacking.length;
-  return `${deliveries.length - open.length} of ${total} deliveries made${others.join('')}`;
+): Promise<readonly ExplainedWebhook[]> {
+  const examined: ExplainedWebhook[] = [];
+  for await (const { ref, eventType } of client.eachWebhook())
+    if (deliveries.some((made) => made.ref === ref) || events.some((event) => event.eventType === eventType))
+      examined.push(await examine(client, ref));
+  return examined;
 }
 
 function paymentText(payment: Payment): string {
@@ -124,34 +79,38 @@ function paymentText(payment: Payment): string {
 
 function notFound(id: string): Failure {
   const length = id.startsWith('E') ? `an endToEndId has 32 characters, this has ${id.length}; ` : '';
-  const hint = `${length}capitals count; another tenant has other ids: --profile NAME; an event without deliveries is found by its endToEndId, or the txId of a dynamic charge`;
+  const hint = `${length}capitals count; another tenant has other ids: --profile NAME; a payment is found by time and amount, too: webhooks payments list`;
   return new Failure('not-found', `no payment, event or delivery has the id ${id}`, hint);
 }
+
+/** Formats a verdict, and the command that helps. */
+const verdictText = ({ text, command }: Verdict): string =>
+  plain(text[language()]) + (command === undefined ? '' : `\n${dim('→')} ${plain(command)}`);
 
 async function find({ client, show }: Session, { id: typed }: { readonly id: string }): Promise<void> {
   const id = typed.trim();
   const [filter, payment] = await identify(client, id);
   const { data, nextCursor } = await client.deliveries(filter);
-  const webhooks = await collect(client.eachWebhook());
-  const endpoints = new Map(webhooks.map(({ ref, endpointUrl }) => [ref, endpointUrl]));
-  const details = await Promise.all(data.map(({ deliveryId }) => client.delivery(deliveryId)));
-  const deliveries = details.map((detail) => ({ ...detail, endpointUrl: endpoints.get(detail.ref) }));
-  if (payment === undefined && deliveries.length === 0) throw notFound(id);
-  // A test notification goes to one webhook.
-  const isReal = payment !== undefined && !payment.test;
-  const unsent = isReal ? await findUnsent(client, payment, { webhooks, deliveries }) : [];
-  const reasons = unsent.map(({ reason, fix }) => `${reason}\n${dim('→')} ${fix}`);
+  const deliveries = await Promise.all(data.map(({ deliveryId }) => client.delivery(deliveryId)));
+  const events = await findEvents(client, eventsOf(filter, payment), deliveries);
+  const isKnown = payment ?? deliveries[0] ?? events.find((event) => 'body' in event);
+  if (isKnown === undefined) throw notFound(id);
+  const truncated = nextCursor !== undefined;
+  // A delivery that is not listed must not count as missing.
+  const listed = events.filter((event) => deliveries.some(({ eventId }) => eventId === event.id));
+  const webhooks = await examineWebhooks(client, truncated ? [] : events, deliveries);
+  const evidence = { payment, events: truncated ? listed : events, webhooks, deliveries };
+  const verdicts = explainPayment({ ...evidence, now: Date.now() });
   const texts = [
-    verdictOf(deliveries, unsent, webhooks),
+    verdicts.map(verdictText).join('\n'),
     ...(payment ? [paymentText(payment)] : []),
     ...deliveries.map((delivery) => `${dim('DELIVERY')}\n${deliveryText(delivery)}`),
-    ...(reasons.length === 0 ? [] : [`${dim('NOT SENT')}\n${reasons.join('\n')}`]),
   ];
-  if (nextCursor !== undefined) texts.push('there are more: webhooks deliveries list');
-  show({ payment, deliveries, truncated: nextCursor !== undefined, nothingSent: unsent }, texts.join('\n\n'));
+  if (truncated) texts.push('there are more: webhooks deliveries list');
+  show({ verdicts, payment, deliveries, truncated }, texts.join('\n\n'));
 }
 
 const withId = positional('id', 'endToEndId, txId, event id or delivery id');
 
 export const addFind = (cli: Argv): Argv =>
-  cli.command('find <id>', 'Show a payment, its deliveries, or why nothing was sent', withId, online(find));
+  cli.command('find <id>', 'Say what became of a payment, and show its deliveries', withId, online(find));

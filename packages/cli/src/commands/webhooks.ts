@@ -1,4 +1,6 @@
 import type {
+  Change,
+  ChangeList,
   Client,
   EndpointHealth,
   Webhook,
@@ -10,7 +12,7 @@ import type { Argv } from 'yargs';
 import { EVENT_TYPES, FILE, positional, textOf } from '../arguments.js';
 import { usage } from '../failure.js';
 import { card, dim, table, collect, present } from '../output.js';
-import { showing } from '../session.js';
+import { requireConfirmation, showing } from '../session.js';
 import { parse } from 'yaml';
 
 export const COLUMNS = ['ref', 'eventType', 'endpointUrl', 'applicationId', 'enabled'] as const;
@@ -40,15 +42,43 @@ function healthText({ health, ...webhook }: Webhook & { readonly health: Endpoin
 
 const withRef = positional('ref', 'The webhook (webhooks list)');
 type WithRef = { readonly ref: string };
-const setEnabled = (enabled: boolean) =>
-  showing((client, { ref }: WithRef) => change(client, ref, { enabled }));
+const YES = { alias: 'y', type: 'boolean', default: false, describe: 'Do not ask' } as const;
+const withYes = (own: Argv) => withRef(own).option('yes', YES);
+
+const enable = showing((client, { ref }: WithRef) => change(client, ref, { enabled: true }));
+
+/** Disables a webhook. At a terminal it asks first, because waiting deliveries are cancelled when they are due. */
+const disable = showing(async (client, { ref, yes }: WithRef & { readonly yes: boolean }) => {
+  if (!yes && process.stdin.isTTY) {
+    const { results, nextCursor } = await client.deliveries({ ref, status: 'pending' });
+    const waiting = `${results}${nextCursor === undefined ? '' : ' or more'}`;
+    await requireConfirmation(`Disable it? Waiting deliveries, cancelled when due: ${waiting}`, false);
+  }
+  return change(client, ref, { enabled: false });
+});
+
+const fieldText = ({ field, from = '–', to = '–' }: Change['fields'][number]): string =>
+  `${field}: ${String(from)} → ${String(to)}`;
+
+const changesText = ({ data }: ChangeList): string =>
+  table(
+    data.map((one) => ({ ...one, changed: one.fields.map(fieldText).join('; ') })),
+    ['at', 'client', 'person', 'action', 'changed'],
+    'no change is known',
+  );
 
 const adviseStoring = (): string => 'The secret is shown only once: store it.';
 
 const addSwitches = (cli: Argv): Argv =>
   cli
-    .command('enable <ref>', 'Enable a webhook', withRef, setEnabled(true))
-    .command('disable <ref>', 'Disable a webhook; cancels waiting deliveries', withRef, setEnabled(false))
+    .command('enable <ref>', 'Enable a webhook', withRef, enable)
+    .command('disable <ref>', 'Disable a webhook; cancels waiting deliveries', withYes, disable)
+    .command(
+      'changes <ref>',
+      'Show who changed a webhook, when and how',
+      withRef,
+      showing((client, { ref }) => client.changes(ref), changesText),
+    )
     .command(
       'rotate-secret <ref>',
       'Create a signing secret, or set your own; the previous one stays valid for 24 hours',

@@ -6,7 +6,12 @@ import type {
   NotificationFilter,
   NotificationPage,
 } from '../types/query-types.js';
-import type { Redelivery, RedeliveryFilter } from '../types/query-types.js';
+import type {
+  Redelivery,
+  RedeliveryFilter,
+  TransactionFilter,
+  TransactionSummary,
+} from '../types/query-types.js';
 import type { WebhookCalls } from './webhook-calls.js';
 import type { ListedWebhook, Page, WebhookFilter } from '../types/webhook-types.js';
 
@@ -16,6 +21,7 @@ import type { ListedWebhook, Page, WebhookFilter } from '../types/webhook-types.
  */
 export interface Pages {
   eachWebhook(filter?: WebhookFilter, options?: RequestOptions): AsyncIterable<ListedWebhook>;
+  eachTransaction(filter: TransactionFilter, options?: RequestOptions): AsyncIterable<TransactionSummary>;
   eachDelivery(filter?: DeliveryFilter, options?: RequestOptions): AsyncIterable<DeliverySummary>;
   eachRedelivery(filter?: RedeliveryFilter, options?: RequestOptions): AsyncIterable<Redelivery>;
   /**
@@ -44,6 +50,7 @@ const eachOf = <T, F extends { readonly cursor?: string }>(list: List<T, F>) =>
 export function createPages(calls: WebhookCalls & QueryCalls): Pages {
   return {
     eachWebhook: eachOf((filter, options) => calls.list(filter, options)),
+    eachTransaction: eachOf((filter: TransactionFilter, options) => calls.transactions(filter, options)),
     eachDelivery: eachOf((filter, options) => calls.deliveries(filter, options)),
     eachRedelivery: eachOf((filter, options) => calls.redeliveries(filter, options)),
     notificationPages: async function* (filter = {}, options) {

@@ -41,6 +41,14 @@ const REDELIVERY: Members = {
   refused: 'number',
   expired: 'number',
 };
+const TRANSACTION: Members = {
+  eventId: 'string',
+  endToEndId: 'string',
+  amount: 'string',
+  occurredAt: 'string',
+};
+const NOTIFICATION: Members = { id: 'string', eventType: 'string', body: 'string' };
+const ALERT_ENDPOINT: Members = { ref: 'string', endpointUrl: 'string', format: 'string' };
 const PAGE: Members = { results: 'number' };
 
 export const parseWebhook = shaped<Types.Webhook>({ ...LISTED, createdAt: 'string', updatedAt: 'string' });
@@ -61,9 +69,11 @@ export const parseTransaction = shaped<Types.Transaction>(
   { endToEndId: 'string' },
   { reversals: { rtrId: 'string', status: 'string' } },
 );
+export const parseTransactionList = shaped<Types.TransactionList>(PAGE, { data: TRANSACTION });
+export const parseNotification = shaped<Types.StoredNotification>(NOTIFICATION);
 export const parseNotificationPage = shaped<Types.NotificationPage>(
   { ...PAGE, nextCursor: 'string', hasMore: 'boolean' },
-  { data: { id: 'string', eventType: 'string', body: 'string' } },
+  { data: NOTIFICATION },
 );
 export const parseDelivery = shaped<Types.DeliveryDetail>(DELIVERY, {
   attempts: { cycle: 'string', attempt: 'number', at: 'string' },
@@ -77,6 +87,17 @@ export const parseTest = shaped<Types.TestNotification>({ deliveryId: 'string', 
 export const parseHealth = shaped<Types.EndpointHealth>(
   { ref: 'string', state: 'string' },
   { failures: { class: 'string' } },
+);
+export const parseChanges = shaped<Types.ChangeList>(PAGE, { data: { at: 'string', action: 'string' } });
+export const parseAlertEndpoint = shaped<Types.AlertEndpoint>(ALERT_ENDPOINT);
+export const parseAlertEndpointList = shaped<Types.AlertEndpointList>(PAGE, { data: ALERT_ENDPOINT });
+export const parseOverview = shaped<Types.Overview>(PAGE, {
+  data: { ref: 'string', state: 'string' },
+  series: { at: 'string' },
+});
+export const parseStatement = shaped<Types.Statement>(
+  { date: 'string' },
+  { webhooks: { ref: 'string' }, unmatched: { eventType: 'string' } },
 );
 /** Accepts any body, because this response has none that matters. */
 export const parseNothing: ParseResponse<true> = () => true;

@@ -1,6 +1,9 @@
 import type { AuthorizedCall } from './token-source.js';
 import type { RequestOptions } from './call.js';
 import {
+  parseAlertEndpoint,
+  parseAlertEndpointList,
+  parseChanges,
   parseEgressList,
   parseHealth,
   parseNothing,
@@ -10,9 +13,9 @@ import {
   parseWebhook,
   parseWebhookList,
 } from './parse-response.js';
-import type * as Types from '../types/webhook-types.js';
+import type * as Types from '../types/types.js';
 
-/** Webhooks: registration, secrets, policies and health. */
+/** Webhooks: registration, secrets, policies, changes and health; alert endpoints. */
 export interface WebhookCalls {
   register(webhook: Types.WebhookInput, options?: RequestOptions): Promise<Types.Webhook>;
   update(webhook: Types.WebhookInput, options?: RequestOptions): Promise<Types.Webhook>;
@@ -34,12 +37,21 @@ export interface WebhookCalls {
   setPolicy(ref: string, policy: Types.PolicyInput, options?: RequestOptions): Promise<Types.DeliveryPolicy>;
   /** Removes the policy, so that the defaults apply. */
   removePolicy(ref: string, options?: RequestOptions): Promise<void>;
+  /** Lists the last 20 changes of a webhook or an alert endpoint, the newest first. */
+  changes(ref: string, options?: RequestOptions): Promise<Types.ChangeList>;
+  alertEndpoints(options?: RequestOptions): Promise<Types.AlertEndpointList>;
+  createAlertEndpoint(
+    input: Types.AlertEndpointInput,
+    options?: RequestOptions,
+  ): Promise<Types.AlertEndpoint>;
+  deleteAlertEndpoint(ref: string, options?: RequestOptions): Promise<void>;
   health(ref: string, options?: RequestOptions): Promise<Types.EndpointHealth>;
   /** Sends a test event to one endpoint. Never retried automatically. */
   sendTest(ref: string, options?: RequestOptions): Promise<Types.TestNotification>;
 }
 
 export const WEBHOOKS = '/integration/v1/webhooks';
+const ALERT_ENDPOINTS = '/integration/v1/alert-endpoints';
 /** A POST that must not be retried. The service responds with 202 and does the work afterwards. */
 export const ONCE = { method: 'POST', statuses: [202], retryable: false } as const;
 
@@ -69,6 +81,13 @@ export function createWebhookCalls(configApi: AuthorizedCall, query: AuthorizedC
     setPolicy: (ref, data, options) =>
       configApi({ method: 'PUT', url: at(ref, '/policy'), data, parse: parsePolicy, options }),
     removePolicy: (ref, options) => remove(at(ref, '/policy'), options),
+    changes: (ref, options) =>
+      configApi({ method: 'GET', url: at(ref, '/changes'), parse: parseChanges, options }),
+    alertEndpoints: (options) =>
+      configApi({ method: 'GET', url: ALERT_ENDPOINTS, parse: parseAlertEndpointList, options }),
+    createAlertEndpoint: (data, options) =>
+      configApi({ method: 'POST', url: ALERT_ENDPOINTS, data, parse: parseAlertEndpoint, options }),
+    deleteAlertEndpoint: (ref, options) => remove(`${ALERT_ENDPOINTS}/${encodeURIComponent(ref)}`, options),
     health: (ref, options) => query({ method: 'GET', url: at(ref, '/health'), parse: parseHealth, options }),
     sendTest: (ref, options) => query({ ...ONCE, url: at(ref, '/test'), parse: parseTest, options }),
   };

@@ -1,4 +1,6 @@
 export type EventType = 'PIX_DYNAMIC_PAID' | 'PIX_STATIC' | 'PIX_REVERSAL' | 'PIX_OUT';
+/** What a delivery is of: an event, or an alert to an alert endpoint. */
+export type NotificationKind = EventType | 'ENDPOINT_ALERT';
 
 /** Decimal text with two places, at most ten before the point, such as `110.00`; never a number. */
 export type Money = string;

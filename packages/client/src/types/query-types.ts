@@ -1,4 +1,4 @@
-import type { EventType, Money, UtcTime } from './event-types.js';
+import type { EventType, Money, NotificationKind, UtcTime } from './event-types.js';
 import type { Page } from './webhook-types.js';
 
 /** A reversal of a payment. */
@@ -54,6 +54,33 @@ export interface Transaction {
   readonly truncated?: true;
 }
 
+/** One event of a payment or of a reversal. */
+export interface TransactionSummary {
+  readonly eventId: string;
+  /** Of a reversal: the payment that it reverses. */
+  readonly endToEndId: string;
+  readonly eventType: EventType;
+  readonly txId?: string;
+  readonly amount: Money;
+  readonly occurredAt: UtcTime;
+  /** Of an outgoing payment or a reversal. */
+  readonly status?: 'REALIZADO' | 'NAO_REALIZADO' | 'DEVOLVIDO';
+  /** Of a reversal, as is `rtrId`. */
+  readonly reversalId?: string;
+  readonly rtrId?: string;
+}
+
+export interface TransactionFilter extends Pick<DeliveryFilter, 'to' | 'eventType' | 'limit' | 'cursor'> {
+  /** At most 31 days before `to`, which is now by default. */
+  readonly from: UtcTime;
+  /** Exactly this amount. */
+  readonly amount?: Money;
+  readonly status?: 'REALIZADO' | 'NAO_REALIZADO' | 'DEVOLVIDO';
+}
+
+/** A page may be short or empty although another follows. */
+export type TransactionList = Page<TransactionSummary>;
+
 export interface NotificationFilter {
   /** The `nextCursor` of the previous page, or `now`; default: from the oldest stored notification. */
   readonly after?: string;
@@ -71,6 +98,12 @@ export interface PulledNotification {
   readonly body: string;
 }
 
+/** A notification that is stored. */
+export interface StoredNotification extends PulledNotification {
+  /** When the platform accepted its event; absent for a test notification. */
+  readonly receivedAt?: UtcTime;
+}
+
 export interface NotificationPage extends Page<PulledNotification> {
   readonly nextCursor: string;
   /** Whether there already are more pages. */
@@ -84,7 +117,13 @@ export interface DeliverySummary {
   readonly deliveryId: string;
   readonly ref: string;
   readonly eventId: string;
-  readonly eventType: EventType;
+  readonly eventType: NotificationKind;
+  /** The present URL of the webhook. */
+  readonly endpointUrl?: string;
+  /** Absent when the event is no longer stored, as are `txId` and `amount`. */
+  readonly endToEndId?: string;
+  readonly txId?: string;
+  readonly amount?: Money;
   readonly status: DeliveryStatus;
   /** Why the delivery is dead or cancelled. */
   readonly reason?: string;
@@ -177,6 +216,8 @@ export interface RedeliveryCount extends Matched {
 export interface Redelivery extends Matched {
   readonly id: string;
   readonly state: 'running' | 'completed' | 'cancelled';
+  /** The client, and the `sub` of the person for whom it acted. */
+  readonly startedBy: { readonly client: string; readonly person?: string };
   readonly sent: number;
   readonly refused: number;
   readonly expired: number;

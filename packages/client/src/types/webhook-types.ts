@@ -149,3 +149,24 @@ export interface EndpointHealth {
     readonly at: UtcTime;
   };
 }
+
+type ChangedValue = string | number | boolean | readonly string[];
+
+/** A change of a webhook or an alert endpoint. */
+export interface Change {
+  readonly at: UtcTime;
+  readonly action:
+    'register' | 'update' | 'rotate-secret' | 'remove-secret' | 'replace-policy' | 'remove-policy';
+  readonly client: string;
+  /** The `sub` of the person for whom the client acted. */
+  readonly person?: string;
+  readonly revision: number;
+  /** Of a sealed field there is only `to`: `created`, `rotated`, `set` or `removed`. */
+  readonly fields: readonly {
+    readonly field: string;
+    readonly from?: ChangedValue;
+    readonly to?: ChangedValue;
+  }[];
+}
+
+export type ChangeList = Omit<Page<Change>, 'nextCursor'>;

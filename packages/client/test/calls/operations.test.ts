@@ -33,19 +33,31 @@ const CALLS: Readonly<Record<string, (client: Client, options?: RequestOptions) 
   postEventLines: (client, options) => client.postEventLines(JSON.stringify(EVENT), options),
   charge: (client, options) => client.charge('ID', options),
   transaction: (client, options) => client.transaction('ID', options),
+  transactions: (client, options) => client.transactions(RANGE, options),
+  notification: (client, options) => client.notification('ID', options),
   notifications: (client, options) => client.notifications({}, options),
   deliveries: (client, options) => client.deliveries({}, options),
   delivery: (client, options) => client.delivery('ID', options),
   redeliver: (client, options) => client.redeliver('ID', options),
+  send: (client, options) => client.send('e', 'r', options),
   redeliveries: (client, options) => client.redeliveries({}, options),
   countRedelivery: (client, options) => client.countRedelivery(RANGE, options),
   startRedelivery: (client, options) => client.startRedelivery(RANGE, options),
   redelivery: (client, options) => client.redelivery('ID', options),
   cancelRedelivery: (client, options) => client.cancelRedelivery('ID', options),
+  changes: (client, options) => client.changes('ID', options),
+  alertEndpoints: (client, options) => client.alertEndpoints(options),
+  createAlertEndpoint: (client, options) =>
+    client.createAlertEndpoint({ endpointUrl: 'https://x.y' }, options),
+  deleteAlertEndpoint: (client, options) => client.deleteAlertEndpoint('ID', options),
+  overview: (client, options) => client.overview(options),
+  statement: (client, options) => client.statement('ID', options),
   health: (client, options) => client.health('ID', options),
   sendTest: (client, options) => client.sendTest('ID', options),
 };
-const COMPOSED = ['token', 'eachWebhook', 'eachDelivery', 'eachRedelivery', 'notificationPages'];
+const COMPOSED = [
+  ...['token', 'eachWebhook', 'eachTransaction', 'eachDelivery', 'eachRedelivery', 'notificationPages'],
+];
 
 const described = Object.entries(openapi.paths).flatMap(([path, item]) =>
   Object.keys(item)

@@ -27,6 +27,7 @@ describe('a list', () => {
   });
 
   it.each([
+    ['payments', (own: Client) => own.eachTransaction({ from: 'f' }), '/pix/transactions?from=f&cursor=c'],
     ['deliveries', (own: Client) => own.eachDelivery({ txId: 't' }), '/webhooks/deliveries?txId=t&cursor=c'],
     ['redeliveries', (own: Client) => own.eachRedelivery(), '/webhooks/redeliveries?cursor=c'],
   ])('reads every page of %s', async (_, each, last) => {

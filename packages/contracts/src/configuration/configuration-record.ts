@@ -11,6 +11,18 @@ export interface SealedSecret {
   readonly expiresAt?: UtcTime;
 }
 
+/** Forms of an alert's body. `event`: the alert as JSON. `text`: `{"text": "…"}`, as chat programs read it. */
+export const ALERT_FORMATS = ['event', 'text'] as const;
+/** Languages of an alert's text (BCP 47). */
+export const ALERT_LANGUAGES = ['pt-BR', 'en'] as const;
+
+/** How an alert endpoint is alerted. */
+export interface AlertSettings {
+  readonly format: (typeof ALERT_FORMATS)[number];
+  /** Language of the format `text`. */
+  readonly language: (typeof ALERT_LANGUAGES)[number];
+}
+
 /** The value of a record on the compacted topic `webhooks.configurations`; key: `tenantId/ref`. */
 export interface ConfigurationRecord {
   /** Format of the record; this code writes 1. */
@@ -32,6 +44,8 @@ export interface ConfigurationRecord {
   readonly secrets?: readonly SealedSecret[];
   /** The delivery policy; absent: the worker's defaults. */
   readonly policy?: DeliveryPolicy;
+  /** Set on an alert endpoint, whose kind is `ENDPOINT_ALERT`. */
+  readonly alert?: AlertSettings;
 }
 
 /** The maximum number of secrets of a webhook that sign at the same time: the newest, and two earlier ones. */
@@ -101,6 +115,14 @@ export const CONFIGURATION_RECORD_SCHEMA = {
       },
     },
     policy: DELIVERY_POLICY_SCHEMA,
+    alert: {
+      type: 'object',
+      required: ['format', 'language'],
+      properties: {
+        format: { type: 'string', enum: ALERT_FORMATS },
+        language: { type: 'string', enum: ALERT_LANGUAGES },
+      },
+    },
   },
 } as const;
 

@@ -22,8 +22,18 @@ export class RevisionTable<T extends Revised> {
     return this.#tenants.get(tenantId)?.get(ref);
   }
 
+  /** The rows of one tenant. */
+  rowsOf(tenantId: string): readonly T[] {
+    return [...(this.#tenants.get(tenantId)?.values() ?? [])];
+  }
+
   hasTenant(tenantId: string): boolean {
     return this.#tenants.has(tenantId);
+  }
+
+  /** The rows of all tenants. */
+  *rows(): Iterable<T> {
+    for (const rows of this.#tenants.values()) yield* rows.values();
   }
 
   /** Applies a row if its revision is higher than the known one. Returns whether it was applied. */

@@ -7,12 +7,15 @@ export type EventType = (typeof EVENT_TYPES)[number];
 const eventTypes: ReadonlySet<unknown> = new Set(EVENT_TYPES);
 export const isEventType = (value: unknown): value is EventType => eventTypes.has(value);
 
+/** The kind of the configurations and deliveries of alert endpoints: alerts about the tenant's other endpoints. */
+export const ALERT_KIND = 'ENDPOINT_ALERT';
+
 /**
- * The kinds of notifications, and so of deliveries and webhooks. Today all are payment events. To add a kind that is no
- * payment, extend this list and not `EVENT_TYPES`. Tasks, webhooks and the attempt log then accept the kind, and
+ * The kinds of notifications, and so of deliveries and configurations: payment events, and alerts. To add a kind that is
+ * no payment, extend this list and not `EVENT_TYPES`. Tasks, configurations and the attempt log then accept the kind, and
  * `PaymentFact` does not have it.
  */
-export const NOTIFICATION_KINDS = [...EVENT_TYPES] as const;
+export const NOTIFICATION_KINDS = [...EVENT_TYPES, ALERT_KIND] as const;
 export type NotificationKind = (typeof NOTIFICATION_KINDS)[number];
 
 const kinds: ReadonlySet<unknown> = new Set(NOTIFICATION_KINDS);

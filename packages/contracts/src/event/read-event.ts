@@ -209,3 +209,11 @@ export function renderNotification(event: PaymentEvent): Buffer {
   const { id, eventType, occurredAt } = event;
   return Buffer.from(JSON.stringify({ id, eventType, occurredAt, data: listedData(event) }));
 }
+
+const AMOUNT = /"amount":"(\d{1,10})\.(\d\d)"/;
+
+/** Returns the amount in the body of a notification in cents; undefined when there is none. Searches, because it must be fast. */
+export function centsOf(body: Buffer): number | undefined {
+  const [, reais, cents] = AMOUNT.exec(body.toString('latin1')) ?? [];
+  return reais === undefined ? undefined : Number(`${reais}${cents}`);
+}

@@ -17,6 +17,10 @@ interface LogEntry {
   readonly at: number;
   /** Position of the task's record. It distinguishes a repeat after a crash from another attempt. */
   readonly source: RecordOrigin;
+  /** When the event was appended, Unix milliseconds. Absent in entries of earlier versions, and when there is no event. */
+  readonly acceptedAt?: number;
+  /** Amount of the event in cents; absent when its body has none. */
+  readonly cents?: number;
 }
 
 /** An attempt was made. */
@@ -108,6 +112,8 @@ const SHARED = {
   attempt: isWhole(1, MAX_ATTEMPT),
   at: isTime,
   source: isOrigin,
+  acceptedAt: orAbsent(isTime),
+  cents: orAbsent(isWhole(0, Number.MAX_SAFE_INTEGER)),
 } satisfies Readonly<Record<string, Test>>;
 
 const { tenantId, eventId, at } = SHARED;

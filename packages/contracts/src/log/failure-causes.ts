@@ -1,3 +1,5 @@
+import { FAILURE_CAUSES_PT } from './failure-causes-pt.js';
+
 const CHAIN = 'The chain is incomplete, or of no public authority: serve every intermediate certificate.';
 const REFUSED = 'Your server refused our client certificate: look at its log, and trust our authority.';
 const VERIFY = 'The endpoint refused the notification: check its secret, and that it verifies the raw body.';
@@ -60,8 +62,19 @@ export interface Failure {
   readonly status?: number | undefined;
 }
 
-/** Returns the cause and a remedy in one sentence; undefined when there is none, as for an accepted attempt. */
-export const causeOf = ({ error = '', code = '', status }: Failure): string | undefined =>
-  status === undefined
-    ? (FAILURE_CAUSES.get(code) ?? FAILURE_CAUSES.get(error))
-    : (FAILURE_CAUSES.get(String(status)) ?? FAILURE_CAUSES.get(`${String(status).slice(0, 1)}xx`));
+/** `causeOf` in Portuguese has a sentence wherever English has one. */
+const BY_LANGUAGE = { en: FAILURE_CAUSES, pt: FAILURE_CAUSES_PT } as const;
+
+/**
+ * Returns the cause and a remedy in one sentence; undefined when there is none, as for an accepted attempt. `language`:
+ * default English.
+ */
+export function causeOf(
+  { error = '', code = '', status }: Failure,
+  language: keyof typeof BY_LANGUAGE = 'en',
+): string | undefined {
+  const causes = BY_LANGUAGE[language];
+  return status === undefined
+    ? (causes.get(code) ?? causes.get(error))
+    : (causes.get(String(status)) ?? causes.get(`${String(status).slice(0, 1)}xx`));
+}

@@ -21,6 +21,8 @@ interface EventParts {
   /** When the first attempt was due, Unix milliseconds. */
   readonly firstDueAt: number;
   readonly origin: RecordOrigin;
+  /** When the event was appended, Unix milliseconds. Absent in records of earlier versions, and when there is no event. */
+  readonly acceptedAt?: number | undefined;
   /** The producer's trace context; valid by `isTraceparent`. */
   readonly traceparent?: string | undefined;
   /** The exact bytes to send. */
@@ -67,7 +69,9 @@ const AFTER_REF = 'after-ref';
 
 const FORMAT = '1';
 
-const eventHeaders = ({ origin, traceparent, ...parts }: EventParts): Record<string, string> => ({
+const ACCEPTED_AT = 'accepted-at';
+
+const eventHeaders = ({ origin, acceptedAt, traceparent, ...parts }: EventParts): Record<string, string> => ({
   'task-version': FORMAT,
   'event-id': parts.eventId,
   'event-type': parts.eventType,
@@ -77,6 +81,7 @@ const eventHeaders = ({ origin, traceparent, ...parts }: EventParts): Record<str
   'origin-topic': origin.topic,
   'origin-partition': String(origin.partition),
   'origin-offset': origin.offset,
+  ...(acceptedAt === undefined ? {} : { [ACCEPTED_AT]: String(acceptedAt) }),
   ...(traceparent === undefined ? {} : { traceparent }),
 });
 
@@ -171,6 +176,7 @@ function readEventParts(headers: RecordHeaders, body: Buffer): EventParts {
       partition: requireNumber(headers, 'origin-partition', MAX_PARTITION),
       offset: String(requireNumber(headers, 'origin-offset')),
     },
+    acceptedAt: headerNumber(headers, ACCEPTED_AT),
     traceparent: isTraceparent(traceparent) ? traceparent : undefined,
     body,
   };

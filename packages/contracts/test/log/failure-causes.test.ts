@@ -1,4 +1,5 @@
-import { causeOf } from '../../src/index.js';
+import { causeOf, FAILURE_CAUSES } from '../../src/index.js';
+import { FAILURE_CAUSES_PT } from '../../src/log/failure-causes-pt.js';
 
 describe('the cause of a failed attempt', () => {
   it.each([
@@ -25,4 +26,10 @@ describe('the cause of a failed attempt', () => {
       expect(causeOf(failure)).toBeUndefined();
     },
   );
+
+  it('is there in Portuguese, too, for the same failures', () => {
+    expect([...FAILURE_CAUSES_PT.keys()]).toEqual([...FAILURE_CAUSES.keys()]);
+    expect(causeOf({ error: 'TLS', code: 'CERT_HAS_EXPIRED' }, 'pt')).toMatch(/^O certificado venceu/);
+    expect(causeOf({ status: 418 }, 'pt')).toMatch(/^O endpoint recusou a notificação/);
+  });
 });

@@ -74,6 +74,7 @@ export const taskOf = (fact: PaymentFact): DeliveryTask => ({
   firstAttemptAt: millis + 1,
   deferralCount: 1,
   origin: { topic: 'payments.events', partition: 4, offset: '77' },
+  acceptedAt: millis,
   errorCode: 'TLS',
   httpStatus: 503,
   history: appendAttempt(appendAttempt(undefined, { attempt: 1, at: millis, durationMs: 12, result: 503 }), {
@@ -90,6 +91,13 @@ export const taskMessage = (task: DeliveryTask): Message => ({
 
 export const fullTask = taskOf(paid);
 
+/** The task of an alert with this body. */
+export const alertTask = (body: Json): DeliveryTask => ({
+  ...fullTask,
+  eventType: 'ENDPOINT_ALERT',
+  body: Buffer.from(JSON.stringify(body)),
+});
+
 const keyring = parseKeyring(`k1:${Buffer.alloc(32, 1).toString('base64')}`);
 const sealed = sealSecret(keyring, 'whsec_x', configurationKey(tenantId, ref));
 export const configuration: ConfigurationRecord = {
@@ -104,12 +112,14 @@ export const configuration: ConfigurationRecord = {
     certificateNotAfter: time,
     sealed,
   },
+  alert: { format: 'text', language: 'pt-BR' },
 };
 export const configurationMessage: Message = { key: configurationKey(tenantId, ref), value: configuration };
 
 const base = {
   ...{ deliveryId: fullTask.deliveryId, cycle: '0', eventId: fullTask.eventId, eventType: paid.eventType },
   ...{ tenantId, ref, revision: 3, attempt: 1, at: millis, source: fullTask.origin },
+  ...{ acceptedAt: millis, cents: 11_000 },
 };
 export const ENTRIES: readonly AttemptLogEntry[] = [
   { kind: 'attempt', ...base, durationMs: 12.4, result: 'delivered', status: 200 },

@@ -18,9 +18,9 @@ export function originForm(target: string): string {
  */
 const OWNERS: readonly (readonly [pattern: RegExp, service: string])[] = [
   [/^\/integration\/v1\/events$/, 'ingest'],
-  [/^\/integration\/v1\/(pix|notifications|webhooks\/(re)?deliveries)(\/|$)/, 'query-api'],
+  [/^\/integration\/v1\/(pix|notifications|webhooks\/(deliveries|redeliveries|overview))(\/|$)/, 'query-api'],
   [/^\/integration\/v1\/webhooks\/[^/]+\/(health|test)$/, 'query-api'],
-  [/^\/integration\/v1\/(egress$|webhooks(\/|$))/, 'config-api'],
+  [/^\/integration\/v1\/(egress$|(webhooks|alert-endpoints)(\/|$))/, 'config-api'],
 ];
 
 /** Returns the service that serves a path; undefined when no service does. */

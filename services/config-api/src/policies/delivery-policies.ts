@@ -1,14 +1,13 @@
 import { X509Certificate } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 import { openPolicySecrets, sealPolicySecrets, normalizeHeaderName } from '@webhooks/contracts';
-import type { DeliveryPolicy, EventType, Keyring, PolicySecrets } from '@webhooks/contracts';
+import type { DeliveryPolicy, Keyring, NotificationKind, PolicySecrets } from '@webhooks/contracts';
 import { AppError, invalidRequest } from '@webhooks/http-api';
 import type { PolicyInput } from './policy-input.js';
 import { idOf } from '../store/database.js';
 import type { Configuration } from '../webhooks/configuration.js';
 
 /** The schema of `bacen` requires a payment, which events of other types lack. */
-const BACEN_TYPES: readonly EventType[] = ['PIX_DYNAMIC_PAID', 'PIX_STATIC'];
+const BACEN_TYPES: readonly NotificationKind[] = ['PIX_DYNAMIC_PAID', 'PIX_STATIC'];
 
 /** Throws 422 about `property` when the format of the policy does not fit the event type. */
 export function requireFormat(
@@ -90,9 +89,7 @@ export function createDeliveryPolicies(keyring: Keyring) {
       const known = headers === null && clientCertificate !== undefined ? {} : open(current);
       const next = mergeSecrets(known, input);
       if (Object.keys(next).length === 0) return plain;
-      // Unchanged secrets are not sealed again: that would change the fingerprint in the audit trail.
-      const unchanged = isDeepStrictEqual(next, known) ? current.policy.sealed : undefined;
-      const sealed = unchanged ?? sealPolicySecrets(keyring, next, idOf(current));
+      const sealed = sealPolicySecrets(keyring, next, idOf(current));
       return { ...plain, ...endOfCertificate(next), sealed };
     },
     /** Shows the policy to callers, without its secret values. */

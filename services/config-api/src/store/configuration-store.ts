@@ -4,24 +4,30 @@ import { createRunQuery, isDuplicate } from '@webhooks/mongodb';
 import type { RunQuery } from '@webhooks/mongodb';
 import type { ConfigurationName } from '../publication/configuration-cache.js';
 import { idOf, toConfiguration, toRow } from './database.js';
-import type { ConfigurationModel, ConfigurationRow, Database, WriteMemory } from './database.js';
-import { routeKeyOf } from '../webhooks/configuration.js';
+import type { ChangeEntry, ConfigurationModel, ConfigurationRow, Database, WriteMemory } from './database.js';
+import { hasEnded, routeKeyOf } from '../webhooks/configuration.js';
 import type { Configuration, Route } from '../webhooks/configuration.js';
 import type { ListQuery } from '../webhooks/list-webhooks.js';
 
 /** Most documents of one statement of background work. */
 export const PAGE = 500;
 
+/** Most alert endpoints of one tenant that have not ended. */
+export const MAX_ALERT_ENDPOINTS = 10;
+
+/** Most changes that a document keeps; as many as the contract lists. */
+const MAX_CHANGES = 20;
+
 type RunModelQuery = RunQuery<ConfigurationModel>;
 
 type Filter = Readonly<Record<string, unknown>>;
 
-function readsOf(runQuery: RunModelQuery, memory: WriteMemory) {
+function readsOf(runQuery: RunModelQuery) {
   const findOne = async (filter: Filter): Promise<Configuration | undefined> => {
     const row = await runQuery((model) => model.findOne(filter).lean<ConfigurationRow>().exec());
     return row ? toConfiguration(row) : undefined;
   };
-  const find = async (filter: Filter, sort: Record<string, 1>, limit: number, left = {}) => {
+  const find = async (filter: Filter, sort: Record<string, 1 | -1>, limit: number, left = {}) => {
     const rows = await runQuery((model) =>
       model.find(filter, left).sort(sort).limit(limit).lean<ConfigurationRow[]>().exec(),
     );
@@ -30,10 +36,16 @@ function readsOf(runQuery: RunModelQuery, memory: WriteMemory) {
   const findByRef = (tenantId: string, ref: string) => findOne({ _id: configurationKey(tenantId, ref) });
   return {
     findByRef,
-    /** Finds a configuration. Throws 404 when the tenant has none with this ref. */
-    get: async ({ tenantId, ref }: ConfigurationName): Promise<Configuration> => {
+    /**
+     * Finds a configuration. Throws 404 when the tenant has none with this ref that is wanted; default: a webhook, or an
+     * alert endpoint that has not ended.
+     */
+    get: async (
+      { tenantId, ref }: ConfigurationName,
+      isWanted = (found: Configuration): boolean => !hasEnded(found),
+    ): Promise<Configuration> => {
       const found = await findByRef(tenantId, ref);
-      if (!found) throw new AppError('not-found', 'there is no webhook with this ref');
+      if (!found || !isWanted(found)) throw new AppError('not-found', 'there is no webhook with this ref');
       return found;
     },
     findByRoute: (tenantId: string, route: Route) => findOne({ routeKey: routeKeyOf(tenantId, route) }),
@@ -47,20 +59,22 @@ function readsOf(runQuery: RunModelQuery, memory: WriteMemory) {
     /** Finds the configurations of one event type and URL, with any application. */
     findByUrl: (tenantId: string, { eventType, normalizedUrl }: Route, limit: number) =>
       find({ tenantId, eventType, normalizedUrl }, { position: 1 }, limit),
-    /** Lists configurations, the oldest first. Without policies: 1,000 policies with certificates have 37 MB. */
+    /**
+     * Lists webhooks, the oldest first: their positions are above 0. Without policies: 1,000 policies with certificates
+     * have 37 MB.
+     */
     list: (tenantId: string, { filter, after, limit }: ListQuery) =>
       find({ tenantId, position: { $gt: after }, ...filter }, { position: 1 }, limit, { policy: 0 }),
-    /**
-     * Returns the number of a tenant's configurations. None is ever removed, so it is the last position. A remembered
-     * number may be too low; inserting at the next position then returns `taken`.
-     */
-    lastPosition: async (tenantId: string): Promise<number> => {
-      const remembered = memory.positions.get(tenantId);
-      if (remembered !== undefined) return remembered;
+    /** Lists the alert endpoints that have not ended, the oldest first. */
+    alertEndpoints: (tenantId: string) =>
+      find({ tenantId, position: { $lt: 0 }, enabled: true }, { position: -1 }, MAX_ALERT_ENDPOINTS),
+    /** Returns the last changes of a configuration, the newest first. */
+    changes: async ({ tenantId, ref }: ConfigurationName): Promise<readonly ChangeEntry[]> => {
+      const _id = configurationKey(tenantId, ref);
       const row = await runQuery((model) =>
-        model.findOne({ tenantId }, { position: 1 }).sort({ position: -1 }).lean<ConfigurationRow>().exec(),
+        model.findOne({ _id }, { changes: 1 }).lean<ConfigurationRow>().exec(),
       );
-      return row?.position ?? 0;
+      return row?.changes?.toReversed() ?? [];
     },
     /** Finds configurations that were changed before `changedBefore`, and whose change is not known to be in Kafka. */
     unpublished: (changedBefore: Date, limit: number) =>
@@ -70,11 +84,38 @@ function readsOf(runQuery: RunModelQuery, memory: WriteMemory) {
   };
 }
 
+function positionsOf(runQuery: RunModelQuery, memory: WriteMemory) {
+  /** Returns a tenant's highest position, or its lowest; 0 without configurations. */
+  const positionAt = async (tenantId: string, end: 'highest' | 'lowest'): Promise<number> => {
+    const order = end === 'highest' ? -1 : 1;
+    const row = await runQuery((model) =>
+      model.findOne({ tenantId }, { position: 1 }).sort({ position: order }).lean<ConfigurationRow>().exec(),
+    );
+    return row?.position ?? 0;
+  };
+  return {
+    /** Returns the position of the latest alert endpoint, ended ones included; 0 without any. */
+    lastAlertPosition: async (tenantId: string): Promise<number> =>
+      Math.min(await positionAt(tenantId, 'lowest'), 0),
+    /**
+     * Returns the number of a tenant's webhooks. None is ever removed, so it is the last position. A remembered
+     * number may be too low; inserting at the next position then returns `taken`.
+     */
+    lastPosition: async (tenantId: string): Promise<number> => {
+      const remembered = memory.positions.get(tenantId);
+      return remembered ?? Math.max(await positionAt(tenantId, 'highest'), 0);
+    },
+  };
+}
+
 /** Selects a document in the revision that was read. A write has no effect when the revision has changed. */
 const asRead = (configuration: Configuration) => ({
   _id: idOf(configuration),
   revision: configuration.revision,
 });
+
+/** Fields that a document may lack. */
+const OPTIONAL = ['applicationId', 'routeKey', 'unpublished', 'alert'] as const;
 
 function writesOf(runQuery: RunModelQuery, memory: WriteMemory) {
   const write = async <T>(statement: (model: ConfigurationModel) => Promise<T>): Promise<T | 'taken'> => {
@@ -86,22 +127,38 @@ function writesOf(runQuery: RunModelQuery, memory: WriteMemory) {
     }
   };
   return {
-    /** Inserts a configuration. `taken`: another document has the ref, the route or the position. */
-    insert: async (configuration: Configuration): Promise<'inserted' | 'taken'> => {
+    /**
+     * Inserts a configuration, with its first change. `taken`: another document has the ref, the route or the position.
+     */
+    insert: async (configuration: Configuration, entry?: ChangeEntry): Promise<'inserted' | 'taken'> => {
       const { tenantId, position } = configuration;
-      const result = await write((model) => model.insertOne(toRow(configuration)));
+      const changes = entry && { changes: [entry] };
+      const result = await write((model) => model.insertOne({ ...toRow(configuration), ...changes }));
       if (result === 'taken') {
         memory.positions.delete(tenantId);
         return 'taken';
       }
-      memory.positions.set(tenantId, position);
+      if (position > 0) memory.positions.set(tenantId, position);
       memory.revisions.set(idOf(configuration), configuration.revision);
       return 'inserted';
     },
 
-    /** Replaces `before` by `after`. `stale`: the revision has changed. `taken`: another document has the route. */
-    replace: async (before: Configuration, after: Configuration): Promise<'replaced' | 'stale' | 'taken'> => {
-      const result = await write((model) => model.replaceOne(asRead(before), toRow(after)).exec());
+    /**
+     * Replaces `before` by `after`, and adds `entry` to its changes. `stale`: the revision has changed. `taken`: another
+     * document has the route.
+     */
+    replace: async (
+      before: Configuration,
+      after: Configuration,
+      entry?: ChangeEntry,
+    ): Promise<'replaced' | 'stale' | 'taken'> => {
+      const { _id, ...row } = toRow(after);
+      const update = {
+        $set: row,
+        $unset: Object.fromEntries(OPTIONAL.filter((name) => !(name in row)).map((name) => [name, 1])),
+        ...(entry && { $push: { changes: { $each: [entry], $slice: -MAX_CHANGES } } }),
+      };
+      const result = await write((model) => model.updateOne(asRead(before), update).exec());
       if (result === 'taken') return 'taken';
       if (result.matchedCount !== 1) return 'stale';
       memory.revisions.set(idOf(after), after.revision);
@@ -152,7 +209,8 @@ export type ConfigurationStore = ReturnType<typeof storeWithin>;
 export function storeWithin(database: Database, ms: number) {
   const runQuery = createRunQuery(() => database.model(), ms, databaseUnavailable);
   return {
-    ...readsOf(runQuery, database.memory),
+    ...readsOf(runQuery),
+    ...positionsOf(runQuery, database.memory),
     ...writesOf(runQuery, database.memory),
     ...notesOf(runQuery, database.memory),
   };

@@ -6,19 +6,34 @@ import type { ServiceScope } from '@webhooks/runtime';
 import { LRUCache } from 'lru-cache';
 import { Schema } from 'mongoose';
 import type { Connection, Model } from 'mongoose';
-import { routeKeyOf } from '../webhooks/configuration.js';
+import { hasEnded, routeKeyOf } from '../webhooks/configuration.js';
 import type { Configuration } from '../webhooks/configuration.js';
+import type { FieldChange } from '../webhooks/describe-change.js';
+
+/** A change of a configuration. It never has a secret value, and knows people by opaque ids alone. */
+export interface ChangeEntry {
+  readonly at: Date;
+  readonly action: string;
+  /** Id of the client whose token made the change. */
+  readonly client: string;
+  /** Subject of the token, when the client acted for a person. */
+  readonly person?: string;
+  readonly revision: number;
+  readonly fields: readonly FieldChange[];
+}
 
 /** A configuration as a document of the collection `configurations`. */
 export interface ConfigurationRow extends Omit<Configuration, 'policy'> {
   /** `tenantId/ref`: a ref is unique within its tenant. */
   readonly _id: string;
-  /** Derived from tenant, application, event type and URL; see `routeKeyOf`. */
-  readonly routeKey: string;
+  /** Derived from tenant, application, event type and URL; see `routeKeyOf`. Absent: the alert endpoint has ended. */
+  readonly routeKey?: string;
   /** Present while `publishedRevision` is lower than `revision`. */
   readonly unpublished?: boolean;
   /** Absent: empty. */
   readonly policy?: DeliveryPolicy;
+  /** The last changes, the newest last. Left out of every read that does not name it; absent in old documents. */
+  readonly changes?: readonly ChangeEntry[];
 }
 
 export type ConfigurationModel = Model<ConfigurationRow>;
@@ -38,7 +53,7 @@ function createSchema(): Schema<ConfigurationRow> {
       tenantId: text,
       ref: text,
       position: count,
-      routeKey: text,
+      routeKey: { type: String },
       revision: count,
       publishedRevision: count,
       unpublished: { type: Boolean },
@@ -51,6 +66,8 @@ function createSchema(): Schema<ConfigurationRow> {
       updatedAt: time,
       secrets: { type: [secret], required: true },
       policy: { type: Schema.Types.Mixed },
+      alert: { type: Schema.Types.Mixed },
+      changes: { type: [Schema.Types.Mixed], default: undefined, select: false },
     },
     { versionKey: false, strict: 'throw', strictQuery: 'throw' },
   );
@@ -66,7 +83,7 @@ export const modelOn = (connection: Connection): ConfigurationModel =>
 
 /** Returns the configuration of a document. */
 export function toConfiguration(row: ConfigurationRow): Configuration {
-  const { _id, routeKey, unpublished, applicationId, secrets, policy = {}, ...rest } = row;
+  const { _id, routeKey, unpublished, changes, applicationId, secrets, policy = {}, ...rest } = row;
   return {
     ...{ ...rest, policy },
     ...(typeof applicationId === 'string' ? { applicationId } : {}),
@@ -85,7 +102,7 @@ export function toRow(configuration: Configuration): ConfigurationRow {
   return {
     _id: idOf(configuration),
     ...configuration,
-    routeKey: routeKeyOf(configuration.tenantId, configuration),
+    ...(hasEnded(configuration) ? {} : { routeKey: routeKeyOf(configuration.tenantId, configuration) }),
     ...(configuration.publishedRevision < configuration.revision ? { unpublished: true } : {}),
     secrets: configuration.secrets.map((secret) => ({ ...secret })),
   };

@@ -1,5 +1,10 @@
 import { hash } from 'node:crypto';
-import type { ConfigurationRecord, DeliveryPolicy, EventType } from '@webhooks/contracts';
+import type {
+  AlertSettings,
+  ConfigurationRecord,
+  DeliveryPolicy,
+  NotificationKind,
+} from '@webhooks/contracts';
 
 /** A signing secret of a configuration. */
 export interface StoredSecret {
@@ -13,7 +18,7 @@ export interface StoredSecret {
 
 /** The fields that identify a webhook for its tenant, with a checked URL. */
 export interface Route {
-  readonly eventType: EventType;
+  readonly eventType: NotificationKind;
   /** The URL as the caller wrote it. */
   readonly endpointUrl: string;
   /** The URL in normalised form: equal for all spellings of one endpoint. */
@@ -22,12 +27,15 @@ export interface Route {
   readonly applicationId?: string | null;
 }
 
-/** A webhook configuration; `(tenantId, ref)` is its name. */
+/** A configuration: of a webhook, or of an alert endpoint. `(tenantId, ref)` is its name. */
 export interface Configuration extends Route {
   readonly tenantId: string;
   readonly ref: string;
   readonly applicationId?: string;
-  /** Position among the tenant's configurations in order of registration, from 1, without gaps. */
+  /**
+   * Position in order of registration, without gaps: from 1 among the tenant's webhooks, and from -1 downwards among its
+   * alert endpoints.
+   */
   readonly position: number;
   /** Rises with each change, from 1. */
   readonly revision: number;
@@ -40,7 +48,15 @@ export interface Configuration extends Route {
   readonly secrets: readonly StoredSecret[];
   /** Empty: the worker's defaults. */
   readonly policy: DeliveryPolicy;
+  /** Set on an alert endpoint. */
+  readonly alert?: AlertSettings;
 }
+
+export const isAlertEndpoint = ({ alert }: Configuration): boolean => alert !== undefined;
+export const isWebhook = (configuration: Configuration): boolean => !isAlertEndpoint(configuration);
+/** Whether an alert endpoint has ended. Its ref stays taken, and its URL is free. */
+export const hasEnded = (configuration: Configuration): boolean =>
+  isAlertEndpoint(configuration) && !configuration.enabled;
 
 /** Shows a configuration in a list. */
 export const toListed = (configuration: Configuration) => ({
@@ -56,16 +72,28 @@ const timesOf = ({ createdAt, updatedAt }: Configuration) => ({
   updatedAt: updatedAt.toISOString(),
 });
 
-/** Shows a configuration to callers. */
-export function toView(configuration: Configuration) {
+function detailsOf(configuration: Configuration) {
   const [newest] = configuration.secrets;
   return {
-    ...toListed(configuration),
     hasSecret: newest !== undefined,
     ...(newest?.createdAt === undefined ? {} : { secretRotatedAt: newest.createdAt.toISOString() }),
     ...timesOf(configuration),
   };
 }
+
+/** Shows a webhook to callers. */
+export const toView = (configuration: Configuration) => ({
+  ...toListed(configuration),
+  ...detailsOf(configuration),
+});
+
+/** Shows an alert endpoint to callers. */
+export const toAlertView = (configuration: Configuration) => ({
+  ref: configuration.ref,
+  endpointUrl: configuration.endpointUrl,
+  ...configuration.alert,
+  ...detailsOf(configuration),
+});
 
 /** Returns the record of a configuration for the compacted topic. */
 export const toRecord = (configuration: Configuration): ConfigurationRecord => ({
@@ -83,6 +111,7 @@ export const toRecord = (configuration: Configuration): ConfigurationRecord => (
         })),
       }),
   ...(Object.keys(configuration.policy).length === 0 ? {} : { policy: configuration.policy }),
+  ...(configuration.alert && { alert: configuration.alert }),
 });
 
 /**
@@ -95,18 +124,6 @@ export const routeKeyOf = (tenantId: string, route: Route): string =>
     JSON.stringify([tenantId, route.applicationId ?? null, route.eventType, route.normalizedUrl]),
     'base64url',
   );
-
-/**
- * Returns a fingerprint for the audit trail: equal for equal states. Excludes `revision` and `updatedAt`, which every
- * request changes.
- */
-export const fingerprintOf = (configuration: Configuration): string => {
-  const record = toRecord(configuration);
-  // Sorted, so that the order of the members does not change the fingerprint.
-  const policy = record.policy && Object.entries(record.policy).sort();
-  const state = { ...record, policy, revision: undefined, updatedAt: undefined };
-  return hash('sha256', JSON.stringify(state), 'hex');
-};
 
 /** Returns the next revision of a configuration, with these changes. */
 export const revise = (

@@ -5,7 +5,9 @@ import type { Logger } from '@webhooks/runtime';
 import type { PublishConfiguration } from '../publication/publish-configuration.js';
 import type { ConfigurationStore } from '../store/configuration-store.js';
 import type { Change } from './change-configuration.js';
-import { fingerprintOf } from './configuration.js';
+import type { ChangeEntry } from '../store/database.js';
+import type { Configuration } from './configuration.js';
+import type { DescribeChange } from './describe-change.js';
 import { ProofNeeded, withoutProof } from './prove-endpoint.js';
 import type { ProveEndpoint } from './prove-endpoint.js';
 import type { WebhookInput } from './webhook-input.js';
@@ -38,7 +40,7 @@ export function createKeyedMutex(maxWaitMs: number, onLate: (cause: unknown) => 
 /** A change that a caller requests. */
 interface AuditedRequest {
   readonly action:
-    'register' | 'update' | 'rotate-secret' | 'remove-secret' | 'replace-policy' | 'remove-policy';
+    'register' | 'update' | 'rotate-secret' | 'remove-secret' | 'replace-policy' | 'remove-policy' | 'end';
   readonly request: ApiRequest;
   /** Absent when the path names the webhook. */
   readonly input?: WebhookInput;
@@ -49,10 +51,10 @@ export type Audit = (requested: AuditedRequest, change?: Change) => void;
 
 /**
  * Creates the audit trail: one log line for every change that was made, or whose result is unknown. It says who changed
- * which webhook, with fingerprints before and after. When the result is unknown, it repeats the names in the request.
+ * which fields of which webhook. When the result is unknown, it repeats the names in the request.
  */
 export const createAudit =
-  (log: Logger): Audit =>
+  (log: Logger, describe: DescribeChange): Audit =>
   ({ action, request, input }, change) => {
     const { clientId, personId, tenantId } = request.identity;
     const who = { action, requestId: request.requestId, clientId, personId, tenantId };
@@ -61,10 +63,9 @@ export const createAudit =
       const named = { ref, eventType: input?.eventType, applicationId: input?.applicationId };
       return log.warn('audit', { ...who, ...named, outcome: 'unknown' });
     }
-    const before = change.before === undefined ? null : fingerprintOf(change.before);
-    const after = fingerprintOf(change.after);
+    const fields = describe(change.before, change.after).map(({ field }) => field);
     const { ref, revision } = change.after;
-    log.info('audit', { ...who, ref, revision, changed: before !== after, before, after });
+    log.info('audit', { ...who, ref, revision, changed: fields.length > 0, fields });
   };
 
 export interface MakeChangePorts {
@@ -75,6 +76,7 @@ export interface MakeChangePorts {
   readonly prove: ProveEndpoint | undefined;
   readonly publish: PublishConfiguration;
   readonly audit: Audit;
+  readonly describe: DescribeChange;
 }
 
 /**
@@ -86,10 +88,25 @@ export type MakeChange = <C extends Change>(
   work: (store: ConfigurationStore) => Promise<C>,
 ) => Promise<C & { readonly published: boolean }>;
 
-/** Opens the store for one change. Audits a write that fails, because the database may have applied it. */
+/** Makes the entry of a change for its document; undefined when no field has another value. */
+function entryOf(
+  { action, request }: AuditedRequest,
+  { revision, updatedAt }: Configuration,
+  fields: ChangeEntry['fields'],
+): ChangeEntry | undefined {
+  if (fields.length === 0) return undefined;
+  const { clientId, personId } = request.identity;
+  const person = personId === undefined ? {} : { person: personId };
+  return { at: updatedAt, action, client: clientId, ...person, revision, fields };
+}
+
+/**
+ * Opens the store for one change. Its writes say who changes what. Audits a write that fails, because the database may
+ * have applied it.
+ */
 function auditedStore(
   requested: AuditedRequest,
-  { audit, storeFor }: Pick<MakeChangePorts, 'audit' | 'storeFor'>,
+  { audit, describe, storeFor }: Pick<MakeChangePorts, 'audit' | 'describe' | 'storeFor'>,
 ): ConfigurationStore {
   const store = storeFor();
   const onFailure = (error: unknown): never => {
@@ -98,8 +115,10 @@ function auditedStore(
   };
   return {
     ...store,
-    insert: (configuration) => store.insert(configuration).catch(onFailure),
-    replace: (before, after) => store.replace(before, after).catch(onFailure),
+    insert: (after) =>
+      store.insert(after, entryOf(requested, after, describe(undefined, after))).catch(onFailure),
+    replace: (before, after) =>
+      store.replace(before, after, entryOf(requested, after, describe(before, after))).catch(onFailure),
   };
 }
 

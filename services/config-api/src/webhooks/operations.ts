@@ -7,7 +7,7 @@ import type { PolicyInput } from '../policies/policy-input.js';
 import type { ConfigurationName } from '../publication/configuration-cache.js';
 import { changeOne } from './change-configuration.js';
 import type { Change } from './change-configuration.js';
-import { toView } from './configuration.js';
+import { isAlertEndpoint, isWebhook, toAlertView, toView } from './configuration.js';
 import type { Configuration } from './configuration.js';
 import { LIST_PARAMETERS, listWebhooks, readListQuery } from './list-webhooks.js';
 import { createMakeChange } from './make-change.js';
@@ -22,6 +22,7 @@ import type { WebhookInput } from './webhook-input.js';
 export interface OperationPorts extends MakeChangePorts {
   readonly keyring: Keyring;
   readonly readInput: (request: ApiRequest) => WebhookInput;
+  readonly readAlertInput: (request: ApiRequest) => WebhookInput;
   readonly readPolicy: (request: ApiRequest) => PolicyInput;
   readonly policies: DeliveryPolicies;
   readonly now: () => Date;
@@ -31,6 +32,7 @@ export interface OperationPorts extends MakeChangePorts {
 
 const COLLECTION = '/integration/v1/webhooks';
 const ONE = `${COLLECTION}/:ref`;
+const ALERTS = '/integration/v1/alert-endpoints';
 const MAX_BODY_BYTES = 16_384;
 /** A certificate of 16 KiB and ten headers of 1 KiB have 27 KiB, or twice that when JSON escapes every character. */
 const MAX_POLICY_BYTES = 65_536;
@@ -47,6 +49,7 @@ const saveHandler =
     action: 'register' | 'update',
     save: (tenantId: string, input: WebhookInput, ports: RegisterPorts & UpdatePorts) => Promise<Change>,
     { make, now, readInput, maxWebhooks }: ChangePorts & Pick<OperationPorts, 'readInput' | 'maxWebhooks'>,
+    view: (configuration: Configuration) => object = toView,
   ): Handler =>
   async (request) => {
     const { tenantId } = request.identity;
@@ -56,7 +59,7 @@ const saveHandler =
     );
     const moved = before !== undefined && before.endpointUrl !== after.endpointUrl;
     const previous = moved ? { previousEndpointUrl: before.endpointUrl } : {};
-    return { status: 200, body: { ...toView(after), ...previous, ...publishedField(published) } };
+    return { status: 200, body: { ...view(after), ...previous, ...publishedField(published) } };
   };
 
 const listHandler =
@@ -78,23 +81,42 @@ const showHandler =
   (
     { storeFor }: Pick<OperationPorts, 'storeFor'>,
     view: (configuration: Configuration) => unknown,
+    isWanted?: (found: Configuration) => boolean,
   ): Handler =>
-  async (request) => ({ status: 200, body: view(await storeFor().get(nameOf(request))) });
+  async (request) => ({ status: 200, body: view(await storeFor().get(nameOf(request), isWanted)) });
+
+const changesHandler =
+  ({ storeFor }: Pick<OperationPorts, 'storeFor'>): Handler =>
+  async (request) => {
+    const { get, changes } = storeFor();
+    const { tenantId, ref } = await get(nameOf(request));
+    const data = await changes({ tenantId, ref });
+    return { status: 200, body: { data, results: data.length } };
+  };
+
+const listAlertsHandler =
+  ({ storeFor }: Pick<OperationPorts, 'storeFor'>): Handler =>
+  async ({ identity: { tenantId } }) => {
+    const found = await storeFor().alertEndpoints(tenantId);
+    return { status: 200, body: { data: found.map(toAlertView), results: found.length } };
+  };
 
 /**
- * Removes a secret or a policy. The response has no body for `published`: 202 means that the change is not in force
+ * Removes a secret or a policy, or ends an alert endpoint. The response has no body for `published`: 202 means that the change is not in force
  * yet.
  */
 const removeHandler =
   (
-    action: 'remove-secret' | 'remove-policy',
+    action: 'remove-secret' | 'remove-policy' | 'end',
     empty: Partial<Configuration>,
     { make, now }: ChangePorts,
+    isWanted?: (found: Configuration) => boolean,
   ): Handler =>
   async (request) => {
-    const { published } = await make({ action, request }, (store) =>
-      changeOne(nameOf(request), () => empty, { ...store, now }),
-    );
+    const { published } = await make({ action, request }, (store) => {
+      const get = (name: ConfigurationName) => store.get(name, isWanted);
+      return changeOne(nameOf(request), () => empty, { ...store, get, now });
+    });
     return { status: published ? 204 : 202 };
   };
 
@@ -141,6 +163,9 @@ const egressOperation = (data: readonly EgressAddress[]): Operation => ({
 export function createOperations(ports: OperationPorts): readonly Operation[] {
   const changing = { ...ports, make: createMakeChange(ports) };
   const all = { path: COLLECTION, scopes: WRITE, maxBodyBytes: MAX_BODY_BYTES };
+  const alerts = { path: ALERTS, scopes: WRITE, maxBodyBytes: MAX_BODY_BYTES };
+  const registering = { ...changing, readInput: ports.readAlertInput };
+  const ended = { enabled: false, secrets: [], policy: {} };
   const secret = { path: `${ONE}/secret`, scopes: WRITE };
   const policy = { path: `${ONE}/policy`, scopes: WRITE };
   const policyOf = (configuration: Configuration) => ports.policies.view(configuration);
@@ -148,12 +173,21 @@ export function createOperations(ports: OperationPorts): readonly Operation[] {
     { method: 'GET', path: COLLECTION, scopes: READ, query: LIST_PARAMETERS, handle: listHandler(ports) },
     { method: 'POST', ...all, handle: saveHandler('register', registerWebhook, changing) },
     { method: 'PUT', ...all, handle: saveHandler('update', updateWebhook, changing) },
-    { method: 'GET', path: ONE, scopes: READ, handle: showHandler(ports, toView) },
+    { method: 'GET', path: ONE, scopes: READ, handle: showHandler(ports, toView, isWebhook) },
     { method: 'POST', ...secret, maxBodyBytes: MAX_BODY_BYTES, handle: rotateHandler(changing) },
     { method: 'DELETE', ...secret, handle: removeHandler('remove-secret', { secrets: [] }, changing) },
+    { method: 'GET', path: `${ONE}/changes`, scopes: READ, handle: changesHandler(ports) },
     egressOperation(ports.egress),
     { method: 'GET', ...policy, scopes: READ, handle: showHandler(ports, policyOf) },
     { method: 'PUT', ...policy, maxBodyBytes: MAX_POLICY_BYTES, handle: replacePolicyHandler(changing) },
     { method: 'DELETE', ...policy, handle: removeHandler('remove-policy', { policy: {} }, changing) },
+    { method: 'GET', path: ALERTS, scopes: READ, handle: listAlertsHandler(ports) },
+    { method: 'POST', ...alerts, handle: saveHandler('register', registerWebhook, registering, toAlertView) },
+    {
+      method: 'DELETE',
+      path: `${ALERTS}/:ref`,
+      scopes: WRITE,
+      handle: removeHandler('end', ended, changing, isAlertEndpoint),
+    },
   ];
 }

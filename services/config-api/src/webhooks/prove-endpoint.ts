@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import {
   causeOf,
+  isEventType,
   makeTestEvent,
   openPolicySecrets,
   renderBacenCallback,
@@ -77,17 +78,19 @@ function requestTo(
   if (!target.ok) throw failed(target.reason);
   const own = openPolicySecrets(keyring, policy.sealed, idOf(configuration));
   const now = new Date();
-  const event = makeTestEvent({ tenantId, eventType }, TEST_EVENT + uuidv7(), now);
+  const id = TEST_EVENT + uuidv7();
   const headers = {
     ...own.headers,
     'content-type': 'application/json',
     'user-agent': sending.userAgent,
-    'webhook-id': event.id,
+    'webhook-id': id,
     'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)),
     'webhook-attempt': '1',
     [CHALLENGE]: value,
   };
-  const body = renderNotification(event);
+  const body = isEventType(eventType)
+    ? renderNotification(makeTestEvent({ tenantId, eventType }, id, now))
+    : Buffer.from(JSON.stringify({ id, type: 'endpoint.test', occurredAt: now.toISOString(), data: {} }));
   return {
     tenantId,
     target,

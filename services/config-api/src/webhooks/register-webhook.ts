@@ -2,17 +2,19 @@ import { AppError } from '@webhooks/http-api';
 import { v7 as uuidv7 } from 'uuid';
 import { retryOnConflict } from './change-configuration.js';
 import type { Change } from './change-configuration.js';
+import { MAX_ALERT_ENDPOINTS } from '../store/configuration-store.js';
 import type { ConfigurationStore } from '../store/configuration-store.js';
+import { isAlertEndpoint } from './configuration.js';
 import type { Configuration } from './configuration.js';
 import { differencesOf, withInput } from './webhook-input.js';
 import type { WebhookInput } from './webhook-input.js';
 
 export interface RegisterPorts extends Pick<
   ConfigurationStore,
-  'findByRef' | 'findByRoute' | 'lastPosition' | 'insert' | 'confirm'
+  'findByRef' | 'findByRoute' | 'lastPosition' | 'lastAlertPosition' | 'alertEndpoints' | 'insert' | 'confirm'
 > {
   readonly now: () => Date;
-  /** Most configurations of one tenant. */
+  /** Most webhooks of one tenant, and most alert endpoints that it ever registers. */
   readonly maxWebhooks: number;
 }
 
@@ -22,12 +24,15 @@ export interface RegisterPorts extends Pick<
  */
 export function alreadyRegistered(stored: Configuration, input: WebhookInput): AppError {
   const { ref } = stored;
-  const violations = differencesOf(input, stored).map((property) => ({
+  const [kind, advice] = isAlertEndpoint(stored)
+    ? ['alert endpoint', 'end it with DELETE, and register another one']
+    : ['webhook', 'change it with PUT and this ref'];
+  const violations = differencesOf(input, stored).map(([property, value]) => ({
     property,
-    reason: `is ${JSON.stringify(stored[property] ?? null)} in the registered webhook`,
+    reason: `is ${JSON.stringify(value ?? null)} in the registered ${kind}`,
   }));
   const names = violations.map(({ property }) => property).join(', ');
-  const detail = `the webhook ${ref} is registered with another ${names}; change it with PUT and this ref`;
+  const detail = `the ${kind} ${ref} is registered with another ${names}; ${advice}`;
   return new AppError('webhook-already-registered', detail, { violations, members: { ref } });
 }
 
@@ -44,6 +49,19 @@ async function nextPosition(tenantId: string, ports: RegisterPorts): Promise<num
   const position = (await ports.lastPosition(tenantId)) + 1;
   if (position <= ports.maxWebhooks) return position;
   throw new AppError('limit-reached', `a tenant can have at most ${ports.maxWebhooks} webhooks`);
+}
+
+/** Ended alert endpoints count for the number of registrations only, which bounds the documents of a tenant. */
+async function nextAlertPosition(tenantId: string, ports: RegisterPorts): Promise<number> {
+  // Read before the alert endpoints: of two concurrent registrations that count the same ones, the second finds its position
+  // taken.
+  const position = (await ports.lastAlertPosition(tenantId)) - 1;
+  const { length } = await ports.alertEndpoints(tenantId);
+  if (length >= MAX_ALERT_ENDPOINTS)
+    throw new AppError('limit-reached', `a tenant can have at most ${MAX_ALERT_ENDPOINTS} alert endpoints`);
+  if (-position <= ports.maxWebhooks) return position;
+  const detail = `a tenant can register at most ${ports.maxWebhooks} alert endpoints, ended ones included`;
+  throw new AppError('limit-reached', detail);
 }
 
 function create(
@@ -78,12 +96,13 @@ async function tryToRegister(
     if (differencesOf(input, same).length > 0) throw alreadyRegistered(same, input);
     return (await ports.confirm(same)) ? { before: same, after: same } : undefined;
   }
-  const next = create(tenantId, input, await nextPosition(tenantId, ports), ports);
+  const findPosition = input.alert === undefined ? nextPosition : nextAlertPosition;
+  const next = create(tenantId, input, await findPosition(tenantId, ports), ports);
   return (await ports.insert(next)) === 'inserted' ? { before: undefined, after: next } : undefined;
 }
 
 /**
- * `POST`: registers a configuration. A repeat with the same values returns the registered one. Concurrent registrations
+ * `POST`: registers a webhook or an alert endpoint. A repeat with the same values returns the registered one. Concurrent registrations
  * cannot exceed the limit of a tenant: each needs a free position up to the limit, and a unique index prevents that two
  * get the same one.
  */

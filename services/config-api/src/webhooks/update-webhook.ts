@@ -2,7 +2,7 @@ import { AppError, databaseUnavailable } from '@webhooks/http-api';
 import { changeConfiguration } from './change-configuration.js';
 import type { Change } from './change-configuration.js';
 import type { ConfigurationStore } from '../store/configuration-store.js';
-import { revise } from './configuration.js';
+import { isAlertEndpoint, revise } from './configuration.js';
 import type { Configuration } from './configuration.js';
 import { requireFormat } from '../policies/delivery-policies.js';
 import { alreadyRegistered } from './register-webhook.js';
@@ -68,7 +68,7 @@ async function find(tenantId: string, input: WebhookInput, ports: UpdatePorts): 
     input.ref === undefined
       ? await findUnnamed(tenantId, input, ports)
       : await ports.findByRef(tenantId, input.ref);
-  if (!found) throw await notRegistered(tenantId, input, ports);
+  if (!found || isAlertEndpoint(found)) throw await notRegistered(tenantId, input, ports);
   return found;
 }
 

@@ -1,15 +1,26 @@
-import { EVENT_TYPES, PATTERNS, compileCheck } from '@webhooks/contracts';
-import type { Check, EventType } from '@webhooks/contracts';
+import {
+  ALERT_FORMATS,
+  ALERT_KIND,
+  ALERT_LANGUAGES,
+  EVENT_TYPES,
+  PATTERNS,
+  compileCheck,
+} from '@webhooks/contracts';
+import type { AlertSettings, Check, EventType } from '@webhooks/contracts';
 import { invalidRequest, readJson } from '@webhooks/http-api';
 import type { ApiRequest } from '@webhooks/http-api';
 import { checkEndpointUrl } from '@webhooks/outbound';
 import type { UrlPolicy } from '@webhooks/outbound';
 import type { Configuration, Route } from './configuration.js';
 
-/** The body of POST and PUT, with a checked URL and a lower-case ref. Fields that the caller left out are absent. */
+/**
+ * A body of POST and PUT, with a checked URL and a lower-case ref. Fields that the caller left out are absent. `alert` is
+ * set for an alert endpoint.
+ */
 export interface WebhookInput extends Route {
   readonly enabled?: boolean;
   readonly ref?: string;
+  readonly alert?: AlertSettings;
 }
 
 interface WebhookBody {
@@ -22,6 +33,8 @@ interface WebhookBody {
 
 /** No control, format or invisible characters, and spaces only inside, so that names that look equal are equal. */
 const APPLICATION_ID = '^(?! )([^\\p{Cc}\\p{Cf}\\p{DI}\\p{Z}]| ){1,128}(?<! )$';
+
+const ref = { type: 'string', pattern: PATTERNS.givenRef, description: 'must be a UUID' } as const;
 
 const checkBody = compileCheck<WebhookBody>({
   type: 'object',
@@ -36,7 +49,7 @@ const checkBody = compileCheck<WebhookBody>({
         'must be a string of 1 to 128 characters, or null; control, format and invisible characters and surrounding blanks are refused',
     },
     enabled: { type: 'boolean' },
-    ref: { type: 'string', pattern: PATTERNS.givenRef, description: 'must be a UUID' },
+    ref,
   },
 });
 
@@ -57,9 +70,7 @@ const checkComposed: Check<WebhookBody> = (value) => {
   return checkBody({ ...Object(value), applicationId: applicationId.normalize('NFC') });
 };
 
-/** Reads the body of POST or PUT. Throws 422 with the faults. */
-export function readWebhookInput(request: ApiRequest, policy: UrlPolicy): WebhookInput {
-  const { ref, ...body } = readJson(request, checkComposed);
+function toInput({ ref, ...body }: Omit<WebhookInput, 'normalizedUrl'>, policy: UrlPolicy): WebhookInput {
   const url = checkEndpointUrl(body.endpointUrl, policy);
   if (!url.ok) {
     throw invalidRequest([{ property: 'endpointUrl', reason: url.reason }], 'invalid-endpoint-url');
@@ -71,6 +82,33 @@ export function readWebhookInput(request: ApiRequest, policy: UrlPolicy): Webhoo
   };
 }
 
+/** Reads the body of POST or PUT of webhooks. Throws 422 with the faults. */
+export const readWebhookInput = (request: ApiRequest, policy: UrlPolicy): WebhookInput =>
+  toInput(readJson(request, checkComposed), policy);
+
+interface AlertBody extends Partial<AlertSettings> {
+  readonly endpointUrl: string;
+  readonly ref?: string;
+}
+
+const checkAlertBody = compileCheck<AlertBody>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['endpointUrl'],
+  properties: {
+    endpointUrl: { type: 'string' },
+    format: { type: 'string', enum: ALERT_FORMATS },
+    language: { type: 'string', enum: ALERT_LANGUAGES },
+    ref,
+  },
+});
+
+/** Reads the body of POST of alert endpoints. Throws 422 with the faults. */
+export function readAlertInput(request: ApiRequest, policy: UrlPolicy): WebhookInput {
+  const { format = 'event', language = 'pt-BR', ...body } = readJson(request, checkAlertBody);
+  return toInput({ ...body, eventType: ALERT_KIND, enabled: true, alert: { format, language } }, policy);
+}
+
 /** Returns `base` with the values of the input. An application of null removes the application. */
 export function withInput<T extends Partial<Configuration>>(
   base: T,
@@ -80,13 +118,22 @@ export function withInput<T extends Partial<Configuration>>(
   return { ...rest, ...(typeof applicationId === 'string' ? { applicationId } : {}) };
 }
 
-/** Returns the names of the input's values that differ from the stored ones. Two spellings of one URL are equal. */
+const valuesOf = (configuration: Partial<Configuration>) => ({ ...configuration, ...configuration.alert });
+const NAMES = ['ref', 'eventType', 'applicationId', 'enabled', 'format', 'language'] as const;
+
+/**
+ * Returns the values of the input that differ from the stored ones, as name and stored value. Two spellings of one URL
+ * are equal.
+ */
 export function differencesOf(
   input: WebhookInput,
   stored: Configuration,
-): readonly ('ref' | 'eventType' | 'endpointUrl' | 'applicationId' | 'enabled')[] {
-  const next = withInput(stored, input);
-  const names = ['ref', 'eventType', 'applicationId', 'enabled'] as const;
-  const differing = names.filter((name) => next[name] !== stored[name]);
-  return next.normalizedUrl === stored.normalizedUrl ? differing : [...differing, 'endpointUrl'];
+): readonly (readonly [name: string, stored: unknown])[] {
+  const next = valuesOf(withInput(stored, input));
+  const known = valuesOf(stored);
+  const differing = NAMES.filter((name) => next[name] !== known[name]).map(
+    (name) => [name, known[name]] as const,
+  );
+  const isSameUrl = input.normalizedUrl === stored.normalizedUrl;
+  return isSameUrl ? differing : [...differing, ['endpointUrl', stored.endpointUrl]];
 }

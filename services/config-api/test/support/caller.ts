@@ -31,9 +31,14 @@ export interface Caller {
   policy(ref: string): Promise<Answer>;
   putPolicy(ref: string, body: unknown): Promise<Answer>;
   removePolicy(ref: string): Promise<Answer>;
+  changes(ref: string): Promise<Answer>;
+  postAlert(body: unknown): Promise<Answer>;
+  listAlerts(): Promise<Answer>;
+  endAlert(ref: string): Promise<Answer>;
 }
 
 export const WEBHOOKS = '/integration/v1/webhooks';
+export const ALERTS = '/integration/v1/alert-endpoints';
 
 const parsed = (text: string): unknown => {
   try {
@@ -97,6 +102,10 @@ export function createCaller(url: string, tenantId: string, authorization: strin
     policy: (ref) => call({ method: 'GET', path: `${WEBHOOKS}/${ref}/policy` }),
     putPolicy: (ref, body) => call({ method: 'PUT', path: `${WEBHOOKS}/${ref}/policy`, body }),
     removePolicy: (ref) => call({ method: 'DELETE', path: `${WEBHOOKS}/${ref}/policy` }),
+    changes: (ref) => call({ method: 'GET', path: `${WEBHOOKS}/${ref}/changes` }),
+    postAlert: (body) => call({ method: 'POST', path: ALERTS, body }),
+    listAlerts: () => call({ method: 'GET', path: ALERTS }),
+    endAlert: (ref) => call({ method: 'DELETE', path: `${ALERTS}/${ref}` }),
   };
 }
 

@@ -61,6 +61,14 @@ describe('with REGISTRATION_PROOF=challenge', () => {
     expect(arrival?.headers).toMatchObject({ 'webhook-attempt': '1', 'user-agent': 'webhooks/1' });
   });
 
+  it('an alert endpoint gets a test alert, and is registered only with the challenge', async () => {
+    const [tenant, good, bad] = [await service.tenant(), await open(echo), await open(200)];
+    expect((await tenant.postAlert({ endpointUrl: good.url })).status).toBe(200);
+    expect(JSON.parse(String(good.arrivals[0]?.body))).toMatchObject({ type: 'endpoint.test', data: {} });
+    expect((await tenant.postAlert({ endpointUrl: bad.url })).body['code']).toBe('proof-failed');
+    expect((await tenant.listAlerts()).body['results']).toBe(1);
+  });
+
   const copy = 'the response has another Webhook-Challenge, or none: copy the header from the request.';
   const location = { location: 'https://elsewhere.psp.com.br/' };
   it.each<[string, Script, string]>([

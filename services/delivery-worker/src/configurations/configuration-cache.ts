@@ -1,5 +1,5 @@
 import { RevisionTable, TOPICS, isCompleteMark, readCompleteMark } from '@webhooks/contracts';
-import type { EventType, Keyring } from '@webhooks/contracts';
+import type { Keyring, NotificationKind } from '@webhooks/contracts';
 import { openTableReader } from '@webhooks/kafka';
 import type { Kafka, TableReader } from '@webhooks/kafka';
 import { addGauge } from '@webhooks/runtime';
@@ -20,7 +20,7 @@ interface Route {
 export class ConfigurationTable extends RevisionTable<Configuration> {
   /** Enabled configurations that lacked a decryption key when they were read. */
   readonly lackingKeys = new Set<Configuration>();
-  readonly #routes = new Map<string, Partial<Record<EventType, Route>>>();
+  readonly #routes = new Map<string, Partial<Record<NotificationKind, Route>>>();
 
   override apply(next: Configuration): boolean {
     const previous = this.find(next.tenantId, next.ref);
@@ -44,7 +44,7 @@ export class ConfigurationTable extends RevisionTable<Configuration> {
    * Returns the tenant's enabled configurations for an event type, sorted by `ref`. The returned array is never
    * changed.
    */
-  enabledFor(tenantId: string, eventType: EventType): readonly Configuration[] {
+  enabledFor(tenantId: string, eventType: NotificationKind): readonly Configuration[] {
     const route = this.#routes.get(tenantId)?.[eventType];
     if (route === undefined) return [];
     return (route.sorted ??= [...route.enabled].sort((one, other) => (one.ref < other.ref ? -1 : 1)));

@@ -1,7 +1,7 @@
 import {
-  EVENT_TYPES,
   LONGEST_TIMEOUT_MS,
   configurationKey,
+  isNotificationKind,
   missingKey,
   openPolicySecrets,
   openSecret,
@@ -12,8 +12,8 @@ import type {
   ConfigurationRecord,
   ConfigurationSwitch,
   DeliveryPolicy,
-  EventType,
   Keyring,
+  NotificationKind,
   SealedSecret,
   UtcTime,
 } from '@webhooks/contracts';
@@ -65,7 +65,7 @@ export interface Configuration {
   readonly ref: string;
   readonly revision: number;
   /** Undefined only when unreadable. */
-  readonly eventType: EventType | undefined;
+  readonly eventType: NotificationKind | undefined;
   readonly applicationId: string | undefined;
   readonly enabled: boolean;
   /**
@@ -100,7 +100,7 @@ class LazyConfiguration implements Configuration {
   readonly ref: string;
   readonly revision: number;
   /** Undefined only for an unreadable record. */
-  readonly eventType: EventType | undefined;
+  readonly eventType: NotificationKind | undefined;
   readonly applicationId: string | undefined;
   readonly enabled: boolean;
   #endpoint: string | EndpointTarget;
@@ -170,7 +170,7 @@ const toUnreadable = ({
   eventType,
 }: ConfigurationSwitch): Configuration => ({
   ...{ tenantId, ref, revision, enabled, applicationId: undefined, isUnreadable: true },
-  eventType: EVENT_TYPES.find((known) => known === eventType),
+  eventType: isNotificationKind(eventType) ? eventType : undefined,
   target: { origin: 'https://unreadable.invalid', path: '/' },
   ...{ policy: undefined, certificateNotAfter: undefined },
   missingKey: () => undefined,

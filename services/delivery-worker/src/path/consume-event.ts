@@ -59,6 +59,8 @@ function readRecord(
   if (!read.ok) return read;
   const traceparent = headerText(record.headers, 'traceparent');
   const now = Date.now();
+  // At most now: clocks differ, and with `CreateTime` the producer sets the timestamp.
+  const acceptedAt = record.timestamp > 0 ? Math.min(record.timestamp, now) : now;
   const { id, eventType, tenantId } = read.event;
   return {
     fanOut: {
@@ -69,8 +71,8 @@ function readRecord(
       origin: originOf(record),
       // The maximum age of a delivery counts from now, so an outage of this system does not shorten its retries.
       firstDueAt: now,
-      // At most now: clocks differ, and with `CreateTime` the producer sets the timestamp.
-      dueAt: record.timestamp > 0 ? Math.min(record.timestamp, now) : now,
+      dueAt: acceptedAt,
+      acceptedAt,
       traceparent: isTraceparent(traceparent) ? traceparent : undefined,
     },
   };

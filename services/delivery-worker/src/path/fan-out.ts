@@ -7,7 +7,7 @@ import type { PublishWithRetry } from '../publish/publisher.js';
 export const SLICE_TASKS = 32;
 
 function makeTask(fanOut: FanOut, { ref, revision, applicationId }: Configuration): DeliveryTask {
-  const { eventId, eventType, tenantId, dueAt, firstDueAt, origin, body, traceparent } = fanOut;
+  const { eventId, eventType, tenantId, dueAt, firstDueAt, origin, acceptedAt, body, traceparent } = fanOut;
   return {
     deliveryId: deliveryIdOf(tenantId, ref, eventId),
     cycle: '0',
@@ -21,6 +21,7 @@ function makeTask(fanOut: FanOut, { ref, revision, applicationId }: Configuratio
     firstDueAt,
     deferralCount: 0,
     origin,
+    acceptedAt,
     body,
     applicationId,
     traceparent,

@@ -1,4 +1,4 @@
-import { TOPICS, appendAttempt, isReturned, taskHeaders, tierFor } from '@webhooks/contracts';
+import { TOPICS, appendAttempt, centsOf, isReturned, taskHeaders, tierFor } from '@webhooks/contracts';
 import type { AttemptLogEntry, DeliveryTask, RecordOrigin } from '@webhooks/contracts';
 import { resultFields } from './attempt.js';
 import type { AttemptOutcome } from './attempt.js';
@@ -75,8 +75,13 @@ function publishDead(publish: PublishWithRetry, settled: Settled, reason: string
 
 /** The fields that all entries share. */
 function baseEntry({ task, source, at }: Settled) {
-  const { deliveryId, cycle, eventId, eventType, tenantId, ref, revision, attempt } = task;
-  return { deliveryId, cycle, eventId, eventType, tenantId, ref, revision, attempt, at, source };
+  const { deliveryId, cycle, eventId, eventType, tenantId, ref, revision, attempt, acceptedAt, body } = task;
+  const cents = centsOf(body);
+  return {
+    ...{ deliveryId, cycle, eventId, eventType, tenantId, ref, revision, attempt, at, source },
+    ...(acceptedAt === undefined ? {} : { acceptedAt }),
+    ...(cents === undefined ? {} : { cents }),
+  };
 }
 
 const attemptEntry = (settled: Settled, outcome: AttemptOutcome): AttemptLogEntry => ({

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { TOPICS } from '@webhooks/contracts';
+import { TEST_EVENT, TOPICS } from '@webhooks/contracts';
 import { REQUEST_MS } from '@webhooks/mongodb';
 import type { RunQuery } from '@webhooks/mongodb';
 import type { Database } from '../database.js';
 import { storeFanOuts, toDelivery, toRow } from './delivery-documents.js';
-import type { DeliveryModel, DeliveryRow } from './delivery-documents.js';
+import type { DeliveryModel, DeliveryRow, Move } from './delivery-documents.js';
+import type { Delivery } from './delivery-state.js';
 import { deliveryStoreWithin } from './delivery-store.js';
 import { mergeEntries } from './merge-entries.js';
 import type { DeliveryEntry } from './merge-entries.js';
@@ -13,27 +14,69 @@ import type { DeliveryPorts } from './operations.js';
 import { readRecords } from './read-records.js';
 import type { DeadNotification } from './read-records.js';
 import { upsertMerged } from '../documents.js';
+import { omitUndefined } from '../omit-undefined.js';
 import type { OnSkipped, Projection } from '../projection/projection.js';
+import { countFacts } from '../statements/daily-totals.js';
+import type { Counted, Position } from '../statements/daily-totals.js';
+
+/** Changes of the status that a document stores. Only a batch that is read again after a crash needs them. */
+const MAX_MOVES = 8;
+
+/** Returns the changes of a delivery's status, with the one that these entries cause. */
+function movesOf(
+  row: DeliveryRow | undefined,
+  { state: { status: to } }: Delivery,
+  entries: readonly DeliveryEntry[],
+): readonly Move[] {
+  const { moves = [], state: { status: from } = {} } = row ?? {};
+  const position = entries.at(-1)?.position;
+  if (from === to || position === undefined) return moves;
+  return [...moves, { ...position, ...omitUndefined({ from }), to }].slice(-MAX_MOVES);
+}
 
 /** Returns the document with these entries merged in; undefined when it already contains them. */
 function mergeRow(row: DeliveryRow | undefined, entries: readonly DeliveryEntry[]): DeliveryRow | undefined {
   const known = row && toDelivery(row);
   const merged = mergeEntries(known, entries);
-  return isDeepStrictEqual(known, merged) ? undefined : toRow(merged, (row?.version ?? 0) + 1);
+  if (isDeepStrictEqual(known, merged)) return undefined;
+  return { ...toRow(merged, (row?.version ?? 0) + 1), moves: movesOf(row, merged, entries) };
 }
 
-/** Writes entries to the documents of their deliveries; see `upsertMerged`. */
-export const writeEntries = (
+/** Returns the changes of a delivery's status that these entries caused. A test notification reports no payment. */
+function factsOf(row: DeliveryRow, entries: readonly DeliveryEntry[]): readonly Counted[] {
+  const { tenantId, ref, eventId, acceptedAt, cents, moves = [] } = row;
+  if (acceptedAt === undefined || cents === undefined || eventId.startsWith(TEST_EVENT)) return [];
+  const isOfEntries = ({ partition, offset }: Position): boolean =>
+    entries.some(({ position }) => position?.partition === partition && position.offset === offset);
+  return moves.filter(isOfEntries).map(({ partition, offset, from, to }) => ({
+    ...{ partition, offset, tenantId, acceptedAt, of: ref, cents },
+    adds: { ...(from && { [from]: -1 as const }), [to]: 1 as const },
+  }));
+}
+
+/** Writes entries to the documents of their deliveries; see `upsertMerged`. Returns what they change in the totals. */
+export async function writeEntries(
   runQuery: RunQuery<{ readonly deliveries: DeliveryModel }>,
   entries: readonly DeliveryEntry[],
-): Promise<void> =>
-  upsertMerged(
+): Promise<readonly Counted[]> {
+  const written = new Map<string, DeliveryRow>();
+  const byDelivery = Map.groupBy(entries, ({ deliveryId }) => deliveryId);
+  await upsertMerged<DeliveryRow, readonly DeliveryEntry[]>(
     (statement) => runQuery(({ deliveries }) => statement(deliveries.collection)),
-    Map.groupBy(entries, ({ deliveryId }) => deliveryId),
-    mergeRow,
+    byDelivery,
+    (row, changes, id) => {
+      const merged = mergeRow(row, changes);
+      const now = merged ?? row;
+      if (now) written.set(id, now);
+      return merged;
+    },
   );
+  const facts = [...written].flatMap(([id, row]) => factsOf(row, byDelivery.get(id) ?? []));
+  // Several deliveries of one record have one position, so only the order of positions matters.
+  return facts.sort((one, other) => one.offset - other.offset);
+}
 
-interface DeliveryLogOptions extends Pick<DeliveryPorts, 'lists' | 'catchUp'> {
+interface DeliveryLogOptions extends Omit<DeliveryPorts, 'storeFor'> {
   readonly database: Database;
   /**
    * Stores the notification of a dead letter, so that it can be sent again. Must be idempotent: the call is repeated
@@ -41,6 +84,8 @@ interface DeliveryLogOptions extends Pick<DeliveryPorts, 'lists' | 'catchUp'> {
    */
   readonly storeNotification: (notification: DeadNotification) => Promise<void>;
   readonly onSkipped: OnSkipped;
+  /** How long totals are stored, milliseconds. */
+  readonly retentionMs: number;
 }
 
 export type DeliveryLog = ReturnType<typeof composeDeliveryLog>;
@@ -57,7 +102,8 @@ const MAX_BYTES = 768 * 1_024;
 const INTERVAL_MS = 200;
 
 /** Composes the delivery log: the attempts that workers report, stored for `LOG_RETENTION`. */
-export function composeDeliveryLog({ database, storeNotification, onSkipped, ...rest }: DeliveryLogOptions) {
+export function composeDeliveryLog(options: DeliveryLogOptions) {
+  const { database, storeNotification, onSkipped, retentionMs, ...rest } = options;
   const ports = { storeFor: () => deliveryStoreWithin(database, REQUEST_MS), ...rest };
   return {
     projection: {
@@ -70,7 +116,8 @@ export function composeDeliveryLog({ database, storeNotification, onSkipped, ...
         const { entries, notifications, fanOuts } = readRecords(records, onSkipped);
         // Notifications first, so that every delivery that is shown can be sent again.
         await Promise.all(notifications.map(storeNotification));
-        await writeEntries(database.writing(), entries);
+        const facts = await writeEntries(database.writing(), entries);
+        await countFacts(database.writing(), facts, retentionMs);
         await storeFanOuts(database.writing(), fanOuts);
       },
     } satisfies Projection,

@@ -1,28 +1,17 @@
-import { LIVE_RETENTION_MS, MAX_TIME_MS } from '@webhooks/contracts';
+import { LIVE_RETENTION_MS } from '@webhooks/contracts';
 import type { FanOutEntry } from '@webhooks/contracts';
 import type { RunQuery } from '@webhooks/mongodb';
 import type { Connection, Model } from 'mongoose';
 import type { Delivery, DeliveryStatus } from './delivery-state.js';
-import { documentSchema, expiring } from '../documents.js';
+import { documentSchema, expiring, placeOf } from '../documents.js';
 import { keyOf } from '../payments/event-store.js';
+import type { Position } from '../statements/daily-totals.js';
 
-/** Base-36 digits of the latest time that an entry may have: 10. */
-const TIME_LENGTH = MAX_TIME_MS.toString(36).length;
-
-/** Unix milliseconds as text of fixed length, which sorts by time. Times before 1970 become 1970. */
-export const timeText = (ms: number): string => Math.max(0, ms).toString(36).padStart(TIME_LENGTH, '0');
-
-/**
- * The sort key of a delivery within its tenant: text that sorts by (`createdAt`, `deliveryId`). It does not change with
- * the status, so pages neither skip nor repeat a delivery. A page is one range of an index, without an `$or`.
- */
-export const placeOf = (createdAt: number, deliveryId: string): string =>
-  `${timeText(createdAt)}${deliveryId}`;
-
-const PLACE = /^[0-9a-z]{10}[a-z2-7]{52}$/;
-
-export const isPlace = (text: string): boolean =>
-  PLACE.test(text) && Number.parseInt(text.slice(0, TIME_LENGTH), 36) <= MAX_TIME_MS;
+/** A change of a delivery's status, and the record that reported it. It is counted once; see `countFacts`. */
+export interface Move extends Position {
+  readonly from?: DeliveryStatus;
+  readonly to: DeliveryStatus;
+}
 
 /** A delivery as a document of the collection `deliveries`, with the fields that lists filter by. */
 export interface DeliveryRow extends Omit<Delivery, 'deliveryId' | 'updatedAt'> {
@@ -31,8 +20,10 @@ export interface DeliveryRow extends Omit<Delivery, 'deliveryId' | 'updatedAt'> 
   readonly updatedAt: Date;
   /** The status, unless it is `delivered`. Few documents have this field, and partial indexes contain only those. */
   readonly undelivered?: DeliveryStatus;
-  /** See `placeOf`. */
+  /** By `createdAt`; see `placeOf`. */
   readonly place: string;
+  /** The latest changes of the status, at most `MAX_MOVES`. */
+  readonly moves?: readonly Move[];
   /** Rises with each write, from 1. */
   readonly version: number;
 }
@@ -69,7 +60,7 @@ export const toRow = ({ deliveryId, updatedAt, ...known }: Delivery, version: nu
 });
 
 export function toDelivery({ _id, updatedAt, ...row }: DeliveryRow): Delivery {
-  const { undelivered: _undelivered, place: _place, version: _version, ...known } = row;
+  const { undelivered: _undelivered, place: _place, moves: _moves, version: _version, ...known } = row;
   return { deliveryId: _id, ...known, updatedAt: updatedAt.getTime() };
 }
 

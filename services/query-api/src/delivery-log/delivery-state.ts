@@ -1,5 +1,5 @@
 import { parseAttemptHistory } from '@webhooks/contracts';
-import type { AttemptEntry, AttemptHistory, EventType, HistoryEntry } from '@webhooks/contracts';
+import type { AttemptEntry, AttemptHistory, HistoryEntry, NotificationKind } from '@webhooks/contracts';
 import { orderBy, chainOrders } from '../order.js';
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'dead', 'cancelled'] as const;
@@ -43,7 +43,10 @@ export interface Delivery {
   readonly tenantId: string;
   readonly ref: string;
   readonly eventId: string;
-  readonly eventType: EventType;
+  readonly eventType: NotificationKind;
+  /** When the event was accepted, and its amount in cents; absent when no entry reports them. */
+  readonly acceptedAt?: number;
+  readonly cents?: number;
   /** Time of the earliest entry. */
   readonly createdAt: number;
   /** Time of the latest entry. */

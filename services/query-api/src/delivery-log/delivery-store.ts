@@ -1,9 +1,11 @@
-import type { EventType } from '@webhooks/contracts';
+import type { NotificationKind } from '@webhooks/contracts';
 import { mongo } from 'mongoose';
 import type { Database } from '../database.js';
-import { timeText, toDelivery } from './delivery-documents.js';
+import { toDelivery } from './delivery-documents.js';
 import type { DeliveryRow } from './delivery-documents.js';
 import type { Delivery, DeliveryStatus } from './delivery-state.js';
+import { timeText } from '../documents.js';
+import { findByIds } from '../payments/event-store.js';
 import type { RunEventQuery } from '../payments/event-store.js';
 import { findEventIds } from '../payments/find-events.js';
 import { omitUndefined } from '../omit-undefined.js';
@@ -16,7 +18,7 @@ export interface DeliveryFilter {
   readonly endToEndId?: string;
   /** Deliveries of events that name this charge, or a Pix that paid it. */
   readonly txId?: string;
-  readonly eventType?: EventType;
+  readonly eventType?: NotificationKind;
   readonly status?: DeliveryStatus;
   /** Earliest `createdAt`, inclusive. */
   readonly from?: Date;
@@ -132,6 +134,9 @@ export function deliveryStoreWithin(database: Pick<Database, 'within'>, ms: numb
       const last = found.length > limit ? rows.at(-1) : undefined;
       return { rows: rows.map(toDelivery), ...(last ? { next: last.place } : {}) };
     },
+
+    /** Finds events by the same deadline; see `findByIds`. */
+    eventsOf: (tenantId: string, eventIds: readonly string[]) => findByIds(runQuery, tenantId, eventIds),
 
     /**
      * Counts up to `max`. After `budgetMs` the database ends the statement, and the result is 0 with

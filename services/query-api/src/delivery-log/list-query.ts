@@ -1,18 +1,24 @@
 import { EVENT_TYPES, PATTERNS } from '@webhooks/contracts';
 import { invalidRequest, matching, oneOf, readQuery, wholeNumber } from '@webhooks/http-api';
-import { isPlace } from './delivery-documents.js';
+import type { QueryParameter } from '@webhooks/http-api';
 import { DELIVERY_STATUSES } from './delivery-state.js';
+import { isPlace } from '../documents.js';
 import { parseTime } from '../request-parameters.js';
 
 const MAX_LIMIT = 200;
 export const LIMIT = 50;
 
-/** A cursor is the place of the last delivery of a page. */
+/** A cursor is the place of the last document of a page. */
 export const cursorAfter = (place: string): string => `c${place}`;
 
-/** Every well-formed cursor is valid, because any place may begin a page. Undefined for other text. */
-const parseCursor = (text: string): string | undefined =>
-  text.startsWith('c') && isPlace(text.slice(1)) ? text.slice(1) : undefined;
+/**
+ * Makes the parameter `cursor` of a list by place. `id`: the form of an id. Every well-formed cursor is valid, because
+ * any place may begin a page.
+ */
+export const cursorOf = (id: RegExp): QueryParameter<string> => ({
+  expected: 'must be the nextCursor of a response',
+  parse: (text) => (text.startsWith('c') && isPlace(text.slice(1), id) ? text.slice(1) : undefined),
+});
 
 const UUID = matching(PATTERNS.givenRef, 'must be a UUID');
 const TIME = { expected: 'must be an RFC 3339 time in UTC', parse: parseTime } as const;
@@ -27,7 +33,7 @@ export const LIST_PARAMETERS = {
   from: TIME,
   to: TIME,
   limit: wholeNumber(1, MAX_LIMIT),
-  cursor: { expected: 'must be the nextCursor of a response', parse: parseCursor },
+  cursor: cursorOf(/^[a-z2-7]{52}$/),
 };
 
 /**

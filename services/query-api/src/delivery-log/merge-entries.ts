@@ -8,6 +8,7 @@ import type {
 } from './delivery-state.js';
 import { orderBy, greater, chainOrders } from '../order.js';
 import { omitUndefined } from '../omit-undefined.js';
+import type { Position } from '../statements/daily-totals.js';
 
 /** Attempts that a document stores: the first and the newest. 200 attempts of 200 bytes are 40 KB. */
 export const MAX_ATTEMPTS = 200;
@@ -58,7 +59,14 @@ function mergeAttempts(
 interface DeadLetterEntry extends DeadEntry {
   readonly history?: AttemptHistory | undefined;
 }
-export type DeliveryEntry = Exclude<AttemptLogEntry, DeadEntry> | DeadLetterEntry;
+export type DeliveryEntry = (Exclude<AttemptLogEntry, DeadEntry> | DeadLetterEntry) & {
+  /** The record that reports it. Merging ignores it. */
+  readonly position?: Position;
+};
+
+/** The larger of two values; the one that is known; undefined when both are unknown. */
+const known = (left?: number, right?: number): number | undefined =>
+  left === undefined || right === undefined ? (left ?? right) : Math.max(left, right);
 
 function stateOf(entry: DeliveryEntry): DeliveryState {
   const { cycle, attempt, at } = entry;
@@ -90,13 +98,14 @@ function attemptOf(entry: AttemptEntry): LoggedAttempt {
 
 /** Returns the delivery as this one entry describes it. */
 function deliveryOf(entry: DeliveryEntry): Delivery {
-  const { deliveryId, tenantId, ref, eventId, eventType, cycle, at } = entry;
+  const { deliveryId, tenantId, ref, eventId, eventType, acceptedAt, cents, cycle, at } = entry;
   return {
     deliveryId,
     tenantId,
     ref,
     eventId,
     eventType,
+    ...omitUndefined({ acceptedAt, cents }),
     createdAt: at,
     updatedAt: at,
     state: stateOf(entry),
@@ -146,6 +155,10 @@ function join(left: Delivery, right: Delivery): Delivery {
     // The delivery id is derived from tenant, ref and event id, so these fields are equal in both.
     ...left,
     eventType: left.eventType <= right.eventType ? left.eventType : right.eventType,
+    ...omitUndefined({
+      acceptedAt: known(left.acceptedAt, right.acceptedAt),
+      cents: known(left.cents, right.cents),
+    }),
     createdAt: Math.min(left.createdAt, right.createdAt),
     updatedAt: Math.max(left.updatedAt, right.updatedAt),
     state: greater(byFinality, left.state, right.state),
@@ -158,9 +171,9 @@ function join(left: Delivery, right: Delivery): Delivery {
  * Merges entries into a delivery. The result is the same for any order, repetition and grouping of the entries.
  * `webhooks.attempts` has no order, and a crash repeats entries. Throws when there is neither a delivery nor an entry.
  */
-export function mergeEntries(known: Delivery | undefined, entries: readonly DeliveryEntry[]): Delivery {
+export function mergeEntries(stored: Delivery | undefined, entries: readonly DeliveryEntry[]): Delivery {
   const parts = entries.map(deliveryOf);
-  const [first, ...more] = known ? [known, ...parts] : parts;
+  const [first, ...more] = stored ? [stored, ...parts] : parts;
   if (!first) throw new Error('expected a delivery or an entry of one');
   return more.reduce(join, first);
 }

@@ -1,4 +1,5 @@
 import {
+  centsOf,
   deliveryIdOf,
   headerNumber,
   headerText,
@@ -13,6 +14,8 @@ import type { AttemptLogEntry, DeliveryTask, FanOutEntry } from '@webhooks/contr
 import type { KafkaRecord } from '@webhooks/kafka';
 import type { DeliveryEntry } from './merge-entries.js';
 import type { OnSkipped } from '../projection/projection.js';
+import { omitUndefined } from '../omit-undefined.js';
+import { positionOf } from '../statements/daily-totals.js';
 
 /** The notification of a dead letter. */
 export type DeadNotification = Pick<DeliveryTask, 'tenantId' | 'eventId' | 'origin' | 'body'>;
@@ -35,18 +38,22 @@ function addPack(read: ReadRecords, record: KafkaRecord, value: Buffer, onSkippe
   const { records } = parsed;
   const entries = records.filter(hasDerivedId);
   if (parsed.damaged > 0 || entries.length < records.length) onSkipped(record, 'damaged-entry');
-  read.entries.push(...entries);
+  const position = positionOf(record);
+  read.entries.push(...entries.map((entry) => ({ ...entry, position })));
   read.fanOuts.push(...parsed.fanOuts);
 }
 
 const WORD = /^[\x21-\x7e]{1,256}$/;
 
 /** Returns the entry of a dead letter. The broker's time replaces a damaged `dead-at`. */
-function endOf(task: DeliveryTask, { headers, timestamp }: KafkaRecord): DeliveryEntry {
+function endOf({ acceptedAt, ...task }: DeliveryTask, record: KafkaRecord): DeliveryEntry {
+  const { headers, timestamp } = record;
   const reason = headerText(headers, 'dead-reason') ?? '';
   const at = headerNumber(headers, 'dead-at') ?? timestamp;
   return {
     ...task,
+    ...omitUndefined({ acceptedAt, cents: centsOf(task.body) }),
+    position: positionOf(record),
     kind: 'dead',
     at: at <= MAX_TIME_MS ? at : Math.min(timestamp, MAX_TIME_MS),
     source: task.origin,

@@ -1,12 +1,28 @@
 import { causeOf } from '@webhooks/contracts';
+import type { KnownConfiguration } from '../configurations.js';
 import { attemptsOf, FIRST_CYCLE } from './delivery-state.js';
 import type { Delivery, LoggedAttempt } from './delivery-state.js';
 import { omitUndefined } from '../omit-undefined.js';
+import { readRow } from '../payments/event-store.js';
+import type { EventRow } from '../payments/event-store.js';
+import { viewEvent } from '../payments/view-transaction.js';
 
 const timeOf = (ms: number): string => new Date(ms).toISOString();
 
+/** The event and the webhook of a delivery, as they are known now. */
+export interface Related {
+  readonly event: EventRow | undefined;
+  readonly webhook: Pick<KnownConfiguration, 'endpointUrl'> | undefined;
+}
+
+function viewRelated({ event, webhook }: Related) {
+  const payment: Partial<ReturnType<typeof viewEvent>> = event ? viewEvent(readRow(event).event) : {};
+  const { endToEndId, txId, amount } = payment;
+  return omitUndefined({ endpointUrl: webhook?.endpointUrl, endToEndId, txId, amount });
+}
+
 /** A delivery as a list shows it. `attempts` may contain only the last attempt. */
-export function viewSummary(delivery: Delivery) {
+export function viewSummary(delivery: Delivery, related: Related) {
   const { deliveryId, ref, eventId, eventType, state, createdAt, updatedAt } = delivery;
   const last = attemptsOf(delivery).at(-1);
   const nextAt = state.nextAt === undefined ? undefined : timeOf(state.nextAt);
@@ -15,6 +31,7 @@ export function viewSummary(delivery: Delivery) {
     ref,
     eventId,
     eventType,
+    ...viewRelated(related),
     status: state.status,
     cycle: state.cycle,
     redelivery: state.cycle !== FIRST_CYCLE,
@@ -41,8 +58,8 @@ function viewAttempt({ attempt, cycle, at, durationMs, result, ...rest }: Logged
 }
 
 /** A delivery with all its attempts, the oldest first. */
-export const viewDelivery = (delivery: Delivery) => ({
-  ...viewSummary(delivery),
+export const viewDelivery = (delivery: Delivery, related: Related) => ({
+  ...viewSummary(delivery, related),
   attempts: attemptsOf(delivery).map(viewAttempt),
   ...omitUndefined({ truncated: delivery.truncated }),
 });

@@ -9,14 +9,22 @@ import { deliveryStoreWithin } from '../delivery-log/delivery-store.js';
 import { countPacks, findBuckets } from './count-attempts.js';
 import type { ReadPack } from './count-attempts.js';
 import { DAY_MS, viewHealth } from './view-health.js';
+import { findEpisodes } from '../episodes/episode-store.js';
+import { recordEpisodes } from '../episodes/record-episodes.js';
 import { omitUndefined } from '../omit-undefined.js';
+import { keyOf } from '../payments/event-store.js';
 import type { OnSkipped, Projection } from '../projection/projection.js';
 
 export interface HealthOptions {
   readonly database: Database;
   readonly configurations: Pick<Configurations, 'current'>;
+  /** An episode counts as failing this long after its first failure. */
+  readonly failingAfterMs: number;
   readonly onSkipped: OnSkipped;
 }
+
+/** Name of the projection, and of its positions: another one reads the same topic. */
+export const HEALTH = 'health';
 
 const OLDEST = { order: 'oldest-first', limit: 1 } as const;
 /**
@@ -43,12 +51,13 @@ function readPack(record: KafkaRecord, onSkipped: OnSkipped): ReadPack | undefin
 }
 
 /** Composes the projection and the query about the health of endpoints, counted from their attempts. */
-export function composeHealth({ database, configurations, onSkipped }: HealthOptions) {
-  const health = async (tenantId: string, ref: string) => {
+export function composeHealth({ database, configurations, failingAfterMs, onSkipped }: HealthOptions) {
+  const healthOf = async (tenantId: string, ref: string) => {
     const configuration = await configurations.current(tenantId, ref);
     const [now, pending] = [Date.now(), { ref, status: 'pending' } as const];
-    const [buckets, page] = await Promise.all([
+    const [buckets, [episodes], page] = await Promise.all([
       findBuckets(database.within(REQUEST_MS), { tenantId, ref, now }),
+      findEpisodes(database.within(REQUEST_MS), [keyOf(tenantId, ref)]),
       deliveryStoreWithin(database, REQUEST_MS).page(tenantId, pending, OLDEST),
     ]);
     const [oldestUndelivered] = page.rows.map(({ eventId, deliveryId, createdAt }) => ({
@@ -56,7 +65,8 @@ export function composeHealth({ database, configurations, onSkipped }: HealthOpt
       deliveryId,
       at: new Date(createdAt).toISOString(),
     }));
-    return { ...viewHealth(ref, configuration, buckets, now), ...omitUndefined({ oldestUndelivered }) };
+    const health = viewHealth(ref, { ...configuration, episode: episodes?.current }, buckets, now);
+    return { ...health, ...omitUndefined({ oldestUndelivered }) };
   };
   const operations: readonly Operation[] = [
     {
@@ -65,20 +75,23 @@ export function composeHealth({ database, configurations, onSkipped }: HealthOpt
       scopes: ['delivery.read'],
       handle: async (request) => ({
         status: 200,
-        body: await health(request.identity.tenantId, refOf(request)),
+        body: await healthOf(request.identity.tenantId, refOf(request)),
       }),
     },
   ];
   return {
     projection: {
-      name: 'health',
+      name: HEALTH,
       topics: [TOPICS.attempts],
       intervalMs: INTERVAL_MS,
-      apply: (records) =>
-        countPacks(
-          database.writing(),
-          records.flatMap((record) => readPack(record, onSkipped) ?? []),
-        ),
+      publishesPositions: true,
+      positionsName: HEALTH,
+      apply: async (records) => {
+        const packs = records.flatMap((record) => readPack(record, onSkipped) ?? []);
+        await countPacks(database.writing(), packs);
+        const entries = packs.flatMap((pack) => pack.entries);
+        await recordEpisodes(database, entries, failingAfterMs);
+      },
     } satisfies Projection,
     operations,
   };

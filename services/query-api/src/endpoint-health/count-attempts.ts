@@ -2,9 +2,10 @@ import type { AttemptLogEntry } from '@webhooks/contracts';
 import type { RunQuery } from '@webhooks/mongodb';
 import type { Connection, Model } from 'mongoose';
 import { documentSchema, upsertMerged } from '../documents.js';
+import { keyOf } from '../payments/event-store.js';
 import { addEntry, BUCKET_MS, bucketStartOf, emptyBucket } from './health-bucket.js';
 import type { HealthBucket } from './health-bucket.js';
-import { DAY_MS } from './view-health.js';
+import { DAY_MS, HOUR_MS } from './view-health.js';
 
 /** A bucket as a document of the collection `endpointHealth`. */
 export interface HealthRow extends HealthBucket {
@@ -23,11 +24,14 @@ type HealthModel = Model<HealthRow>;
 export function healthModelOn(connection: Connection): HealthModel {
   const schema = documentSchema<HealthRow>();
   schema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
+  // For the last hour of all endpoints of a tenant.
+  schema.index({ tenantId: 1, startAt: 1 });
   return connection.model<HealthRow>('EndpointHealth', schema, 'endpointHealth');
 }
 
-export const healthId = (tenantId: string, ref: string, startAt: number): string =>
-  `${tenantId}/${ref}/${String(startAt).padStart(13, '0')}`;
+/** Returns the id of the bucket for a time. `id`: `tenantId/ref`. */
+export const bucketId = (id: string, at: number): string =>
+  `${id}/${String(bucketStartOf(at)).padStart(13, '0')}`;
 
 /** The entries of one record of `webhooks.attempts`. */
 export interface ReadPack {
@@ -47,12 +51,20 @@ interface Placed extends Omit<ReadPack, 'entries'> {
 const distinct = (packs: readonly ReadPack[]): Iterable<ReadPack> =>
   new Map(packs.map((pack) => [pack.id ?? `${pack.partition}/${pack.offset}`, pack])).values();
 
-/** Groups the entries by the id of the document that counts them, in the order of reading. */
-const byBucket = (packs: readonly ReadPack[]): ReadonlyMap<string, readonly Placed[]> =>
-  Map.groupBy(
-    [...distinct(packs)].flatMap(({ entries, ...place }) => entries.map((entry) => ({ ...place, entry }))),
-    ({ entry }) => healthId(entry.tenantId, entry.ref, bucketStartOf(entry.at)),
+/** The `ref` of the buckets of a whole tenant. */
+export const WHOLE_TENANT = '';
+
+/** Groups the entries by the ids of the two documents that count them, its endpoint's and its tenant's, in the order of reading. */
+function byBucket(packs: readonly ReadPack[]): ReadonlyMap<string, readonly Placed[]> {
+  const placed = [...distinct(packs)].flatMap(({ entries, ...place }) =>
+    entries.map((entry) => ({ ...place, entry })),
   );
+  const group = (ofTenant: boolean) =>
+    Map.groupBy(placed, ({ entry: { tenantId, ref, at } }) =>
+      bucketId(keyOf(tenantId, ofTenant ? WHOLE_TENANT : ref), at),
+    );
+  return new Map([...group(false), ...group(true)]);
+}
 
 /**
  * Pack ids that a document stores for a partition: one second of four workers at full load, 5 KB in all. A worker
@@ -63,7 +75,7 @@ const withPack = (pack: string, known: readonly string[] = []): readonly string[
   known.includes(pack) ? known : [...known, pack].slice(-MAX_PACKS);
 
 const startOf = (id: string, { entry }: Placed): HealthRow => {
-  const bucket = emptyBucket(entry);
+  const bucket = emptyBucket({ ...entry, ref: id.split('/')[1] ?? WHOLE_TENANT });
   return {
     _id: id,
     ...bucket,
@@ -113,8 +125,8 @@ export async function findBuckets(
   runQuery: RunHealthQuery,
   { tenantId, ref, now }: { readonly tenantId: string; readonly ref: string; readonly now: number },
 ): Promise<readonly HealthBucket[]> {
-  const from = healthId(tenantId, ref, bucketStartOf(now - DAY_MS + BUCKET_MS));
-  const to = healthId(tenantId, ref, bucketStartOf(now + BUCKET_MS));
+  const id = keyOf(tenantId, ref);
+  const [from, to] = [bucketId(id, now - DAY_MS + BUCKET_MS), bucketId(id, now + BUCKET_MS)];
   return runQuery(({ endpointHealth }) =>
     endpointHealth
       .find({ _id: { $gte: from, $lte: to } }, WITHOUT_BOOKKEEPING)
@@ -122,4 +134,17 @@ export async function findBuckets(
       .lean<HealthBucket[]>()
       .exec(),
   );
+}
+
+/** Returns the buckets of the last hour of all endpoints of a tenant, by ref: at most seven each, by an index. */
+export async function findLastHour(
+  runQuery: RunHealthQuery,
+  tenantId: string,
+  now: number,
+): Promise<ReadonlyMap<string, readonly HealthBucket[]>> {
+  const startAt = { $gte: bucketStartOf(now - HOUR_MS + BUCKET_MS) };
+  const rows = await runQuery(({ endpointHealth }) =>
+    endpointHealth.find({ tenantId, startAt }, WITHOUT_BOOKKEEPING).lean<HealthBucket[]>().exec(),
+  );
+  return Map.groupBy(rows, ({ ref }) => ref);
 }

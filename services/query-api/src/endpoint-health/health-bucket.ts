@@ -26,6 +26,8 @@ export interface HealthBucket {
   readonly deferredUntil?: number;
   /** When a delivery was last deferred because of a fault of the worker. */
   readonly faultAt?: number;
+  /** Deliveries that died. */
+  readonly dead?: number;
 }
 
 export const BUCKET_MS = 10 * 60_000;
@@ -105,6 +107,7 @@ export function addEntry(bucket: HealthBucket, entry: AttemptLogEntry): HealthBu
     const deferred = { ...bucket, deferredUntil: later(bucket.deferredUntil, entry.nextAt) };
     return entry.reason === 'fault' ? { ...deferred, faultAt: later(bucket.faultAt, entry.at) } : deferred;
   }
+  if (entry.kind === 'dead') return { ...bucket, dead: (bucket.dead ?? 0) + 1 };
   if (entry.kind !== 'attempt') return bucket;
   const bin = String(binOf(entry.durationMs));
   const durations = { ...bucket.durations, [bin]: (bucket.durations[bin] ?? 0) + 1 };

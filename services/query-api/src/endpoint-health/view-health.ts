@@ -1,11 +1,12 @@
 import { causeOf } from '@webhooks/contracts';
 import type { KnownConfiguration } from '../configurations.js';
+import type { Episode } from '../episodes/episode.js';
 import { omitUndefined } from '../omit-undefined.js';
 import { BUCKET_MS, MAX_CLASSES, bucketStartOf, endOfBin } from './health-bucket.js';
 import type { FailureCount, HealthBucket } from './health-bucket.js';
 
 /**
- * `disabled`: nothing is sent, whatever the results of earlier attempts. `idle`: no attempt within a day. `deferred`:
+ * `disabled`: nothing is sent, whatever the results of earlier attempts. `idle`: no attempt within a day, and no open episode. `deferred`:
  * deliveries wait because of a fault of the worker. `failing`: the last attempts failed. `paused`: as `failing`, and the
  * next attempts wait until `until`.
  */
@@ -14,14 +15,14 @@ type State = 'disabled' | 'idle' | 'healthy' | 'deferred' | 'failing' | 'paused'
 export const HOUR_MS = 6 * BUCKET_MS;
 export const DAY_MS = 24 * HOUR_MS;
 /** The same as in the worker's alert: enough time to issue a certificate. */
-const WARNING_MS = 30 * DAY_MS;
+export const WARNING_MS = 30 * DAY_MS;
 /** Failures in a row from which an endpoint counts as failing. */
 const FAILING_AFTER = 3;
 
-const timeOf = (at: number): string => new Date(at).toISOString();
+export const timeOf = (at: number): string => new Date(at).toISOString();
 
 /** Percentiles are at most 10 % too high. The window begins at the start of a bucket. */
-function viewWindow(buckets: readonly HealthBucket[], from: number) {
+export function viewWindow(buckets: readonly HealthBucket[], from: number) {
   const recent = buckets.filter(({ startAt }) => startAt >= from);
   const succeeded = recent.reduce((sum, bucket) => sum + bucket.succeeded, 0);
   const attempts = recent.reduce((sum, bucket) => sum + bucket.failed, succeeded);
@@ -46,19 +47,28 @@ function viewWindow(buckets: readonly HealthBucket[], from: number) {
 const latest = (times: readonly (number | undefined)[]): number =>
   Math.max(0, ...times.map((time) => time ?? 0));
 
-/** Counts the failures after the last success of all buckets. */
-function failingOf(buckets: readonly HealthBucket[], lastSuccessAt: number) {
+/** Counts the failures after the last success of all buckets. They began with the open episode. */
+function failingOf(buckets: readonly HealthBucket[], lastSuccessAt: number, episode?: Episode) {
   const behind = buckets.flatMap(({ failing }) =>
     failing && failing.since > lastSuccessAt ? [failing] : [],
   );
   return {
-    inARow: behind.reduce((sum, { count }) => sum + count, 0),
-    since: Math.min(...behind.map(({ since }) => since)),
+    inARow: Math.max(
+      episode?.attempts ?? 0,
+      behind.reduce((sum, { count }) => sum + count, 0),
+    ),
+    since: Math.min(episode?.first.at ?? Infinity, ...behind.map(({ since }) => since)),
   };
 }
 
+/** What the health of an endpoint depends on, beside its attempts. */
+interface HealthParts extends Pick<KnownConfiguration, 'enabled' | 'policy'> {
+  /** The open episode, however old; absent when there is none. */
+  readonly episode?: Episode | undefined;
+}
+
 /** Returns the state of an endpoint, with the times of the last success and failure. */
-function stateOf(buckets: readonly HealthBucket[], enabled: boolean, now: number) {
+export function stateOf(buckets: readonly HealthBucket[], { enabled, episode }: HealthParts, now: number) {
   const lastSuccess = latest(buckets.map(({ lastSuccessAt }) => lastSuccessAt));
   const lastFailure = latest(buckets.map(({ lastFailureAt }) => lastFailureAt));
   const times = omitUndefined({
@@ -71,7 +81,7 @@ function stateOf(buckets: readonly HealthBucket[], enabled: boolean, now: number
     ...times,
   });
   if (!enabled) return view('disabled');
-  const { inARow, since } = failingOf(buckets, lastSuccess);
+  const { inARow, since } = failingOf(buckets, lastSuccess, episode);
   if (inARow < FAILING_AFTER) {
     const isDeferred = latest(buckets.map(({ faultAt }) => faultAt)) > lastSuccess;
     const state = Math.max(lastSuccess, lastFailure) === 0 ? 'idle' : 'healthy';
@@ -106,17 +116,13 @@ function failuresOf(buckets: readonly HealthBucket[]) {
 }
 
 /** The health of an endpoint, from its buckets of the last day. */
-export function viewHealth(
-  ref: string,
-  { enabled, policy }: Pick<KnownConfiguration, 'enabled' | 'policy'>,
-  buckets: readonly HealthBucket[],
-  now: number,
-) {
+export function viewHealth(ref: string, parts: HealthParts, buckets: readonly HealthBucket[], now: number) {
+  const { policy } = parts;
   const { certificateNotAfter: end } = policy ?? {};
   const certificateEndsSoon = end === undefined ? undefined : Date.parse(end) < now + WARNING_MS;
   return {
     ref,
-    ...stateOf(buckets, enabled, now),
+    ...stateOf(buckets, parts, now),
     ...omitUndefined({ policy, certificateEndsSoon }),
     lastHour: viewWindow(buckets, bucketStartOf(now - HOUR_MS + BUCKET_MS)),
     lastDay: viewWindow(buckets, bucketStartOf(now - DAY_MS + BUCKET_MS)),

@@ -7,8 +7,11 @@ import type { Database } from '../database.js';
 import { LIST_PARAMETERS } from '../delivery-log/list-query.js';
 import { storeEvents, keyOf } from './event-store.js';
 import type { EventRow } from './event-store.js';
-import { findByKeyOf, findOfCharge, mergeRows } from './find-events.js';
+import { findByKeyOf, findEvent, findOfCharge, mergeRows } from './find-events.js';
 import type { FindByKey } from './find-events.js';
+import { createNotificationOperation } from './get-notification.js';
+import { createListOperation } from './list-transactions.js';
+import type { ListTransactionsPorts } from './list-transactions.js';
 import { createPullOperation } from './pull-notifications.js';
 import type { PullPorts } from './pull-notifications.js';
 import { readPage } from './pull-page.js';
@@ -16,6 +19,8 @@ import { viewCharge, viewTransaction } from './view-transaction.js';
 import { readAfterCatchUp } from '../projection/catch-up.js';
 import type { CatchUp, CatchUpResult } from '../projection/catch-up.js';
 import type { Projection } from '../projection/projection.js';
+import { countFacts } from '../statements/daily-totals.js';
+import { toRepeat } from '../statements/count-events.js';
 import { cursorKeyringOf } from '../projection/generation.js';
 import { readTxId } from '../request-parameters.js';
 
@@ -67,12 +72,15 @@ export function createTransactionOperations(ports: TransactionPorts): readonly O
   ];
 }
 
-interface TransactionOptions extends Pick<PullPorts, 'retentionMs' | 'waiting'> {
+interface TransactionOptions
+  extends Pick<PullPorts, 'retentionMs' | 'waiting'>, Pick<ListTransactionsPorts, 'lists'> {
   readonly database: Database;
   /**
    * Returns the catch-up of the projection `events`. Undefined while it is not running; then a miss proves nothing.
    */
   readonly catchUp: () => CatchUp | undefined;
+  /** How long totals are stored, milliseconds. */
+  readonly logRetentionMs: number;
 }
 
 /**
@@ -85,7 +93,7 @@ const MAX_BYTES = 64 * 1_024;
  */
 const STATEMENT_MS = 1_400;
 
-function composePull({ database, catchUp, ...rest }: TransactionOptions): Operation {
+function composePull({ database, catchUp, ...rest }: Omit<TransactionOptions, 'lists'>): Operation {
   const failUnavailable = (cause?: unknown): never => {
     throw new AppError('unavailable', 'events are not being consumed at the moment; try again', { cause });
   };
@@ -125,7 +133,8 @@ function renderOnce(
 
 /** Composes the projection of events and the queries about payments. */
 export function composePayments(options: TransactionOptions) {
-  const { database, catchUp } = options;
+  const { database, catchUp, retentionMs, lists } = options;
+  const waitForEvents = async (): Promise<CatchUpResult> => (await catchUp()?.wait()) ?? 'late';
   const within = () => database.within(STATEMENT_MS);
   const [byPix, byCharge] = [findByKeyOf('pix', within), findByKeyOf('charge', within)];
   return {
@@ -134,7 +143,12 @@ export function composePayments(options: TransactionOptions) {
       topics: [TOPICS.events],
       maxBytes: MAX_BYTES,
       publishesPositions: true,
-      apply: (records) => storeEvents(database.writing(), records),
+      apply: async (records) => {
+        const repeats = await storeEvents(database.writing(), records);
+        // The totals count every record.
+        if (repeats.length > 0)
+          await countFacts(database.writing(), repeats.map(toRepeat), options.logRetentionMs);
+      },
     } satisfies Projection,
     operations: [
       ...createTransactionOperations({
@@ -144,9 +158,14 @@ export function composePayments(options: TransactionOptions) {
         readCharge: renderOnce(byCharge, async (rows, txId) =>
           viewCharge(txId, mergeRows(await findOfCharge(byPix, rows))),
         ),
-        waitForEvents: async () => (await catchUp()?.wait()) ?? 'late',
+        waitForEvents,
       }),
+      createListOperation({ lists, within: () => database.within(REQUEST_MS) }),
       composePull(options),
+      createNotificationOperation({
+        findEvent: (tenantId, id) => findEvent(database.within(REQUEST_MS), tenantId, id, waitForEvents),
+        retentionMs,
+      }),
     ],
   };
 }

@@ -11,8 +11,9 @@ import type { KafkaRecord } from '@webhooks/kafka';
 import type { RunQuery } from '@webhooks/mongodb';
 import { mongo } from 'mongoose';
 import type { Connection, Model } from 'mongoose';
-import { documentSchema, expiring, writeRows } from '../documents.js';
+import { documentSchema, expiring, placeOf, writeRows } from '../documents.js';
 import type { KnownEvent } from './merge-events.js';
+import { parseCents } from './view-transaction.js';
 import { omitUndefined } from '../omit-undefined.js';
 
 /** An event as a document of the collection `events`. It is inserted once. */
@@ -25,6 +26,10 @@ export interface EventRow {
   readonly pix: string;
   /** `tenantId/txId`. */
   readonly charge?: string;
+  /** Integer cents of its amount. */
+  readonly cents: number;
+  /** By `occurredAt`; see `placeOf`. Absent for a test event, so that no list of payments shows it. */
+  readonly place?: string;
   /** The exact bytes that every attempt sends. They contain the whole event. */
   readonly body: mongo.Binary;
   /** When the event was appended, or its last dead letter was read. The retention counts from it. */
@@ -42,6 +47,8 @@ type EventModel = Model<EventRow>;
 
 /** Joins a tenant and an id. No tenant id contains a `/`. */
 export const keyOf = (tenantId: string, id: string): string => `${tenantId}/${id}`;
+/** Returns the tenant of a key that `keyOf` made. */
+export const tenantOf = (key: string): string => key.slice(0, key.indexOf('/'));
 /** Returns the id of a key that `keyOf` made. */
 export const idOf = (key: string): string => key.slice(key.indexOf('/') + 1);
 
@@ -55,6 +62,8 @@ export function eventModelOn(connection: Connection, retentionMs: number | undef
   schema.index({ tenantId: 1, eventType: 1, appendedAt: 1, _id: 1 });
   // For pulled pages, which read in the order of the topic, one partition after the other.
   schema.index({ tenantId: 1, partition: 1, offset: 1 });
+  // For lists of payments; see list-transactions.ts.
+  schema.index({ tenantId: 1, place: 1 });
   if (retentionMs !== undefined) schema.index({ heardAt: 1 }, expiring(retentionMs));
   return connection.model<EventRow>('Event', schema, 'events');
 }
@@ -65,10 +74,12 @@ export function toRow(
   rest: Pick<EventRow, 'heardAt' | 'appendedAt' | 'partition' | 'offset' | 'test'>,
   body: Buffer = renderNotification(event),
 ): EventRow {
-  const { id, tenantId, eventType, data } = event;
+  const { id, tenantId, eventType, occurredAt, data } = event;
   const { endToEndId, txId }: { readonly endToEndId: string; readonly txId?: string } = data;
   const charge = txId === undefined ? undefined : keyOf(tenantId, txId);
-  const keys = { _id: keyOf(tenantId, id), pix: keyOf(tenantId, endToEndId), ...omitUndefined({ charge }) };
+  const place = rest.test ? undefined : placeOf(Date.parse(occurredAt), id);
+  const [_id, pix, cents] = [keyOf(tenantId, id), keyOf(tenantId, endToEndId), parseCents(data.amount)];
+  const keys = { _id, pix, ...omitUndefined({ charge, place }), cents };
   return { ...keys, tenantId, eventType, body: new mongo.Binary(body), ...rest };
 }
 
@@ -105,17 +116,37 @@ function rowOf({ value, undecodable, timestamp, partition, offset }: KafkaRecord
 const insert = (runQuery: RunEventQuery, rows: readonly EventRow[]): Promise<readonly EventRow[]> =>
   runQuery(({ events }) => writeRows(events.collection, rows));
 
+/** Returns the documents of the records of `payments.events` that are events. */
+export const rowsOf = (records: readonly KafkaRecord[]): readonly EventRow[] =>
+  records.map(rowOf).filter((row) => row !== undefined);
+
+/** Returns those rows whose event id is stored from another record. */
+async function findRepeats(runQuery: RunEventQuery, rows: readonly EventRow[]): Promise<readonly EventRow[]> {
+  const filter = { _id: { $in: rows.map(({ _id }) => _id) } };
+  const found = await runQuery(({ events }) =>
+    events.find(filter, { partition: 1, offset: 1 }).lean<EventRow[]>().exec(),
+  );
+  const places = new Map(found.map(({ _id, partition, offset }) => [_id, `${partition}/${offset}`]));
+  return rows.filter(({ _id, partition, offset }) => places.get(_id) !== `${partition}/${offset}`);
+}
+
 /**
  * Stores the events of records of `payments.events`. Idempotent: the first document of an event id stays. When its dead
- * letter was read first, the time and the position of the event are added.
+ * letter was read first, the time and the position of the event are added. Returns the rows of records that repeat the
+ * event of another record.
  */
-export async function storeEvents(runQuery: RunEventQuery, records: readonly KafkaRecord[]): Promise<void> {
-  const rows = records.map(rowOf).filter((row) => row !== undefined);
-  const missing = (await insert(runQuery, rows)).flatMap(({ _id, partition, offset, appendedAt }) => [
+export async function storeEvents(
+  runQuery: RunEventQuery,
+  records: readonly KafkaRecord[],
+): Promise<readonly EventRow[]> {
+  const known = await insert(runQuery, rowsOf(records));
+  if (known.length === 0) return [];
+  const missing = known.flatMap(({ _id, partition, offset, appendedAt }) => [
     { updateOne: { filter: { _id, offset: { $exists: false } }, update: { $set: { partition, offset } } } },
     { updateOne: { filter: { _id, appendedAt: { $exists: false } }, update: { $set: { appendedAt } } } },
   ]);
-  if (missing.length > 0) await runQuery(({ events }) => events.bulkWrite(missing, { ordered: false }));
+  await runQuery(({ events }) => events.bulkWrite(missing, { ordered: false }));
+  return findRepeats(runQuery, known);
 }
 
 /** Stores the event of a test notification, marked `test: true`. */
@@ -124,7 +155,7 @@ export async function storeTestEvent(runQuery: RunEventQuery, event: PaymentEven
 }
 
 /** Returns the position of a task's event on `payments.events`; `test` for a test event, which has none. */
-function placeOf({
+function positionOf({
   eventId,
   origin: { topic, partition, offset },
 }: Pick<DeliveryTask, 'eventId' | 'origin'>) {
@@ -142,25 +173,30 @@ export async function storeDeadLetter(
 ): Promise<void> {
   const read = readNotification(task.tenantId, task.body);
   if (!read.ok || read.event.id !== task.eventId) return;
-  const rest = { heardAt: new Date(), ...placeOf(task) };
+  const rest = { heardAt: new Date(), ...positionOf(task) };
   const { _id, heardAt, ...row } = toRow(read.event, rest, task.body);
   const update = { $setOnInsert: row, $max: { heardAt } };
   await runQuery(({ events }) => events.updateOne({ _id }, update, { upsert: true }).exec());
 }
 
-/** Returns the notifications of a tenant by event id. Left out: unknown events, and those older than `retentionMs`. */
-export async function findBodies(
+/** Finds events of a tenant, by event id. Unknown ones are left out. Ids may repeat. */
+export async function findByIds(
   runQuery: RunEventQuery,
   tenantId: string,
   eventIds: readonly string[],
-  retentionMs: number,
-): Promise<ReadonlyMap<string, Buffer>> {
-  const ids = new Map(eventIds.map((eventId) => [keyOf(tenantId, eventId), eventId]));
+): Promise<ReadonlyMap<string, EventRow>> {
+  if (eventIds.length === 0) return new Map();
+  const ids = [...new Set(eventIds)].map((eventId) => keyOf(tenantId, eventId));
   const rows = await runQuery(({ events }) =>
     events
-      .find({ _id: { $in: [...ids.keys()] }, heardAt: { $gt: new Date(Date.now() - retentionMs) } })
+      .find({ _id: { $in: ids } })
+      .batchSize(ids.length + 1)
       .lean<EventRow[]>()
       .exec(),
   );
-  return new Map(rows.map((row) => [ids.get(row._id) ?? '', Buffer.from(row.body.value())]));
+  return new Map(rows.map((row) => [idOf(row._id), row]));
 }
+
+/** Returns the notification of an event; undefined when it is older than `retentionMs`. */
+export const bodyOf = ({ heardAt, body }: EventRow, retentionMs: number): Buffer | undefined =>
+  heardAt.getTime() > Date.now() - retentionMs ? Buffer.from(body.value()) : undefined;

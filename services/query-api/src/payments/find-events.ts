@@ -2,10 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 import { AppError, invalidRequest } from '@webhooks/http-api';
 import { REQUEST_MS } from '@webhooks/mongodb';
 import { shareNext } from '@webhooks/runtime';
-import { idOf, keyOf, readRow } from './event-store.js';
+import { findByIds, idOf, keyOf, readRow } from './event-store.js';
 import type { RunEventQuery, EventRow } from './event-store.js';
 import { mergeEvents } from './merge-events.js';
 import type { Transaction } from './merge-events.js';
+import { readOrCatchUp } from '../projection/catch-up.js';
+import type { CatchUpResult } from '../projection/catch-up.js';
 
 /** Most events of one response: 0.7 MB. */
 export const MAX_EVENTS = 1_000;
@@ -25,6 +27,17 @@ const findEvents = (runQuery: RunEventQuery, filter: object): Promise<readonly E
       .lean<EventRow[]>()
       .exec(),
   );
+
+/** Finds one event of a tenant. Waits by `catchUp` after a miss; throws 503 when the projection is late. */
+export function findEvent(
+  runQuery: RunEventQuery,
+  tenantId: string,
+  eventId: string,
+  catchUp: () => Promise<CatchUpResult>,
+): Promise<EventRow | undefined> {
+  const read = async () => (await findByIds(runQuery, tenantId, [eventId])).get(eventId);
+  return readOrCatchUp({ read, catchUp });
+}
 
 /** Merges events into one transaction for each Pix. */
 export function mergeRows(rows: readonly EventRow[]): readonly Transaction[] {

@@ -1,4 +1,4 @@
-import type { Money, UtcTime } from '@webhooks/contracts';
+import type { Money, PaymentEvent, UtcTime } from '@webhooks/contracts';
 import { orderBy, chainOrders } from '../order.js';
 import { compareEvents, timeKey } from './merge-events.js';
 import type { Payment, Reversal, Transaction } from './merge-events.js';
@@ -28,10 +28,20 @@ const byTimeAndId = chainOrders<Reversal>(
 const viewReversals = (reversals: readonly Reversal[]) =>
   [...new Map(reversals.map((one) => [one.data.rtrId, one])).values()].sort(byTimeAndId).map(toView);
 
-function viewPayment({ eventType, occurredAt, data }: Payment) {
-  const { txId, status }: { readonly txId?: string; readonly status?: string } = data;
-  return omitUndefined({ eventType, txId, amount: formatCents(parseCents(data.amount)), occurredAt, status });
+type Identified = Partial<Record<'txId' | 'status' | 'reversalId' | 'rtrId', string>>;
+
+function viewPayment({ eventType, occurredAt, data }: PaymentEvent) {
+  const { txId, status, reversalId, rtrId }: Identified = data;
+  const amount = formatCents(parseCents(data.amount));
+  return omitUndefined({ eventType, txId, amount, occurredAt, status, reversalId, rtrId });
 }
+
+/** Shows one event in a list. A reversal has identifiers of its own, too. */
+export const viewEvent = (event: PaymentEvent) => ({
+  eventId: event.id,
+  endToEndId: event.data.endToEndId,
+  ...viewPayment(event),
+});
 
 /**
  * Shows a Pix: the winning payment, and every reversal. The fields of the payment are absent while no payment is

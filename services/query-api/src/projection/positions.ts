@@ -8,7 +8,7 @@ import { documentSchema } from '../documents.js';
  * which.
  */
 export interface PositionRow {
-  /** `generation/topic` for positions; see generation.ts for the others. */
+  /** `generation/name` for positions; see generation.ts for the others. */
   readonly _id: string;
   readonly offsets?: Readonly<Record<string, number>>;
   readonly generation?: string;
@@ -23,6 +23,8 @@ export const positionModelOn = (connection: Connection): PositionModel =>
 
 export interface PositionsOptions {
   readonly topic: string;
+  /** Default: the topic. */
+  readonly name?: string;
   /** Returns the rebuild generation; undefined while it is not known. */
   readonly generation: () => string | undefined;
   readonly runQuery: RunPositionQuery;
@@ -37,6 +39,7 @@ export interface PositionsOptions {
 export class Positions {
   readonly generation: PositionsOptions['generation'];
   readonly topic: string;
+  readonly name: string;
   readonly #options: PositionsOptions;
   readonly #known = new Map<number, number>();
   readonly #written = new Map<number, number>();
@@ -45,10 +48,11 @@ export class Positions {
     this.#options = options;
     this.generation = options.generation;
     this.topic = options.topic;
+    this.name = options.name ?? options.topic;
   }
 
   get #id(): string {
-    return `${this.generation()}/${this.topic}`;
+    return `${this.generation()}/${this.name}`;
   }
 
   #raise(partition: number, offset: number): void {

@@ -2,6 +2,7 @@ import { fetchEndOffsets, watchRetention } from '@webhooks/kafka';
 import type { Kafka, SourceHealth } from '@webhooks/kafka';
 import { addSourceGauge, createLogThrottle, errorFields, repeat } from '@webhooks/runtime';
 import type { Logger, ServiceScope } from '@webhooks/runtime';
+import { omitUndefined } from '../omit-undefined.js';
 import { CatchUp, POLL_MS } from './catch-up.js';
 import { Positions } from './positions.js';
 import type { RunPositionQuery } from './positions.js';
@@ -60,7 +61,7 @@ function createCatchUps(positions: readonly Positions[], kafka: Kafka, log: Logg
   return new Map(
     positions.map((one) => {
       const fetchEnds = (deadlineMs: number) => fetchEndOffsets(kafka, one.topic, { deadlineMs });
-      return [one.topic, new CatchUp({ positions: one, fetchEnds, onFault })];
+      return [one.name, new CatchUp({ positions: one, fetchEnds, onFault })];
     }),
   );
 }
@@ -68,7 +69,7 @@ function createCatchUps(positions: readonly Positions[], kafka: Kafka, log: Logg
 /**
  * Runs the projections of the current rebuild generation, once database and Kafka are reachable. The process exits when
  * the database holds another generation: it was emptied or reset, or a topic was recreated. After the restart it reads
- * every topic from the start. Returns the `CatchUp` of each topic, by topic name.
+ * every topic from the start. Returns the `CatchUp` of each topic, by the name of its positions.
  */
 export function runProjections(options: ProjectionsOptions, scope: ServiceScope): CatchUps {
   const { kafka, projections, runQuery } = options;
@@ -82,8 +83,9 @@ export function runProjections(options: ProjectionsOptions, scope: ServiceScope)
     if (current === generation) {
       await openMissing(options, { generation, running }, scope, signal);
       // When a topic ends before the position, it was truncated or recreated: records below the position may be unread.
-      for (const [topic, catchUp] of catchUps) {
-        if (await catchUp.reaches(await catchUp.positions.offsets())) continue;
+      for (const { name, topic } of positions) {
+        const catchUp = catchUps.get(name);
+        if (!catchUp || (await catchUp.reaches(await catchUp.positions.offsets()))) continue;
         await runQuery((models) => forgetGeneration(models.positions, { generation: current }));
         restart(`${topic} ends before the position already read (truncated or recreated)`);
       }
@@ -91,9 +93,15 @@ export function runProjections(options: ProjectionsOptions, scope: ServiceScope)
   };
   const positions = projections
     .filter(({ publishesPositions }) => publishesPositions)
-    .flatMap(({ name, topics }) => {
+    .flatMap(({ name, topics, positionsName }) => {
       const own = () => running.get(name)?.positions() ?? [];
-      return topics.map((topic) => new Positions({ topic, generation: () => generation, runQuery, own }));
+      const options = {
+        generation: () => generation,
+        runQuery,
+        own,
+        ...omitUndefined({ name: positionsName }),
+      };
+      return topics.map((topic) => new Positions({ topic, ...options }));
     });
   const catchUps = createCatchUps(positions, kafka, scope.log);
   const write = async (): Promise<void> => {

@@ -9,28 +9,27 @@ import type { ServiceScope } from '@webhooks/runtime';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../database.js';
 import { LIMIT, LIST_PARAMETERS } from '../delivery-log/list-query.js';
-import { findBodies } from '../payments/event-store.js';
-import { readOrCatchUp } from '../projection/catch-up.js';
+import { findEvent } from '../payments/find-events.js';
 import { countMatches, readJobPage } from './job-pages.js';
 import type { PageParts } from './job-pages.js';
 import { redeliveryStoreOf, viewJob } from './redelivery-store.js';
 import type { RedeliveryStore } from './redelivery-store.js';
 import { runPage } from './run-redeliveries.js';
 import type { RunRedeliveriesPorts } from './run-redeliveries.js';
-import { redeliverOne } from './send-one.js';
-import type { RedeliverOnePorts } from './send-one.js';
+import { redeliverOne, sendEvent } from './send-one.js';
+import type { SendPorts } from './send-one.js';
 import { readRedeliveryRequest, startRedelivery } from './start-redelivery.js';
 import type { StartRedeliveryPorts } from './start-redelivery.js';
-import { readDeliveryId, readRedeliveryId } from '../request-parameters.js';
+import { readRedeliveryId } from '../request-parameters.js';
 
-export interface RedeliveryParts
-  extends Omit<StartRedeliveryPorts, 'storeFor'>, Omit<RedeliverOnePorts, 'now'> {
+export interface RedeliveryParts extends Omit<StartRedeliveryPorts, 'storeFor'>, Omit<SendPorts, 'now'> {
   /** Opens the store of jobs for one request. */
   readonly storeFor: () => RedeliveryStore;
   /** Limits the counts that the database runs at once. */
   readonly lists: Pick<ConcurrencyLimiter, 'run'>;
 }
 
+const DELIVERIES = '/integration/v1/webhooks/deliveries';
 const JOBS = '/integration/v1/webhooks/redeliveries';
 const MAX_BODY_BYTES = 4_096;
 const READ = ['delivery.read'] as const;
@@ -60,12 +59,16 @@ export function redeliveryOperations(parts: RedeliveryParts): readonly Operation
   return [
     {
       method: 'POST',
-      path: '/integration/v1/webhooks/deliveries/:deliveryId/redeliver',
+      path: DELIVERIES,
       scopes: WRITE,
-      handle: async (request) => ({
-        status: 202,
-        body: await redeliverOne(request.identity.tenantId, readDeliveryId(request), parts),
-      }),
+      maxBodyBytes: MAX_BODY_BYTES,
+      handle: async (request) => ({ status: 202, body: await sendEvent(request, parts) }),
+    },
+    {
+      method: 'POST',
+      path: `${DELIVERIES}/:deliveryId/redeliver`,
+      scopes: WRITE,
+      handle: async (request) => ({ status: 202, body: await redeliverOne(request, parts) }),
     },
     {
       method: 'POST',
@@ -75,7 +78,7 @@ export function redeliveryOperations(parts: RedeliveryParts): readonly Operation
       handle: async (request) => {
         const wanted = readRedeliveryRequest(request);
         const { identity } = request;
-        const start = () => startRedelivery(identity.tenantId, wanted, parts);
+        const start = () => startRedelivery(identity, wanted, parts);
         return counts.run(identity, () => parts.lists.run(identity, start));
       },
     },
@@ -120,7 +123,7 @@ function runRedeliveryJobs(ports: RunRedeliveriesPorts, scope: ServiceScope): vo
 
 /** Composes redelivery: one delivery by a request, many by jobs that all instances share. */
 export function composeRedelivery(options: RedeliveryOptions, scope: ServiceScope): readonly Operation[] {
-  const { database, retentionMs, catchUp } = options;
+  const { database, catchUp } = options;
   const now = (): number => Date.now();
   const storeFor = () => {
     const runQuery = database.within(REQUEST_MS);
@@ -131,11 +134,8 @@ export function composeRedelivery(options: RedeliveryOptions, scope: ServiceScop
   return redeliveryOperations({
     ...options,
     storeFor,
-    findBody: (tenantId, eventId) => {
-      const runQuery = database.within(REQUEST_MS);
-      const read = async () => (await findBodies(runQuery, tenantId, [eventId], retentionMs)).get(eventId);
-      return readOrCatchUp({ read, catchUp });
-    },
+    log: scope.log,
+    findEvent: (tenantId, id) => findEvent(database.within(REQUEST_MS), tenantId, id, catchUp),
     countMatches: (tenantId, filter, max) => countMatches(tenantId, filter, max, options),
     newId: uuidv7,
     now,

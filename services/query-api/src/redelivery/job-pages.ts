@@ -5,7 +5,7 @@ import { findOpen } from '../delivery-log/delivery-documents.js';
 import { deliveryStoreWithin } from '../delivery-log/delivery-store.js';
 import type { DeliveryCount, DeliveryFilter, PageRequest } from '../delivery-log/delivery-store.js';
 import { MAX_STATEMENT } from '../documents.js';
-import { findBodies, idOf, keyOf } from '../payments/event-store.js';
+import { bodyOf, findByIds, idOf, keyOf } from '../payments/event-store.js';
 import type { EventRow as Row } from '../payments/event-store.js';
 import { omitUndefined } from '../omit-undefined.js';
 import type { RedeliveryFilter, RedeliveryJob } from './redelivery-store.js';
@@ -48,12 +48,13 @@ async function loggedPage(
   { database, retentionMs }: PageParts,
 ): Promise<CandidatePage> {
   const { rows, next } = await deliveryStoreWithin(database, LONG_MS).page(tenantId, filter, request);
-  const eventIds = [...new Set(rows.map(({ eventId }) => eventId))];
-  const bodies = await findBodies(database.within(LONG_MS), tenantId, eventIds, retentionMs);
-  const candidates = rows.map(({ deliveryId, ref, eventId, eventType, state: { cycle } }) => ({
-    ...{ deliveryId, tenantId, ref, eventId, eventType, cycle },
-    body: bodies.get(eventId),
-  }));
+  const eventIds = rows.map(({ eventId }) => eventId);
+  const events = await findByIds(database.within(LONG_MS), tenantId, eventIds);
+  const candidates = rows.map(({ deliveryId, ref, eventId, eventType, acceptedAt, state: { cycle } }) => {
+    const event = events.get(eventId);
+    const body = event && bodyOf(event, retentionMs);
+    return { deliveryId, tenantId, ref, eventId, eventType, acceptedAt, cycle, body };
+  });
   return { candidates, next };
 }
 
@@ -85,7 +86,15 @@ async function missedPage(wanted: Wanted, limit: number, parts: PageParts, only 
     const eventId = idOf(row._id);
     const deliveryId = deliveryIdOf(tenantId, ref, eventId);
     const body = Number(row.appendedAt) > keptFrom ? Buffer.from(row.body.value()) : undefined;
-    return { deliveryId, tenantId, ref, eventId, eventType: row.eventType, body };
+    return {
+      deliveryId,
+      tenantId,
+      ref,
+      eventId,
+      eventType: row.eventType,
+      acceptedAt: Number(row.appendedAt),
+      body,
+    };
   });
   const ids = candidates.map(({ deliveryId }) => deliveryId);
   // Read before the deliveries: when a fan-out has ended by now, all its deliveries are in the log.

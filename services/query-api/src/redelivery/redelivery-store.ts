@@ -36,6 +36,8 @@ export interface RedeliveryJob {
   /** A UUID of version 7, which sorts by the time at which the job was created. */
   readonly _id: string;
   readonly tenantId: string;
+  /** `person`: the opaque `sub` of the person for whom the client acted. */
+  readonly startedBy: { readonly client: string; readonly person?: string };
   readonly filter: RedeliveryFilter;
   readonly state: 'running' | 'completed' | 'cancelled';
   /** Deliveries that matched at the start. */
@@ -66,6 +68,7 @@ export const viewFilter = ({ from, to, ...rest }: RedeliveryFilter) => ({
 export const viewJob = ({ _id, filter, counts, createdAt, updatedAt, ...job }: RedeliveryJob) => ({
   id: _id,
   state: job.state,
+  startedBy: job.startedBy,
   filter: viewFilter(filter),
   matched: job.matched,
   matchedIsLowerBound: job.matchedIsLowerBound,

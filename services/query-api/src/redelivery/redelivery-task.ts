@@ -6,14 +6,17 @@ import type { OutgoingRecord, Sink } from '@webhooks/kafka';
 import type { KnownConfiguration } from '../configurations.js';
 
 /** The fields of an earlier delivery that a redelivery needs. */
-export type PastDelivery = Pick<DeliveryTask, 'deliveryId' | 'tenantId' | 'ref' | 'eventId' | 'eventType'>;
+export type PastDelivery = Pick<
+  DeliveryTask,
+  'deliveryId' | 'tenantId' | 'ref' | 'eventId' | 'eventType' | 'acceptedAt'
+>;
 
 /** Returns the cycle of a redelivery. It sorts after `0`, the first one, and after those of earlier redeliveries. */
 export const cycleOf = (id: string): string => `r${id}`;
 
 /** Makes the first task of a new cycle: with the same delivery id and bytes, due at `now` (Unix milliseconds). */
 export function makeTask(
-  { deliveryId, tenantId, ref, eventId, eventType }: PastDelivery,
+  { deliveryId, tenantId, ref, eventId, eventType, acceptedAt }: PastDelivery,
   { revision, applicationId }: KnownConfiguration,
   { cycle, now, body }: Pick<DeliveryTask, 'cycle' | 'body'> & { readonly now: number },
 ): DeliveryTask {
@@ -32,6 +35,7 @@ export function makeTask(
     deferralCount: 0,
     // The task was read from no topic; its cycle distinguishes it from other records.
     origin: { topic: TOPICS.deliveries, partition: 0, offset: '0' },
+    acceptedAt,
     body,
   };
 }

@@ -1,7 +1,7 @@
-import { compileCheck, EVENT_TYPES, PATTERNS } from '@webhooks/contracts';
+import { compileCheck, EVENT_TYPES, isEventType, PATTERNS } from '@webhooks/contracts';
 import type { UtcTime } from '@webhooks/contracts';
 import { AppError, invalidRequest, readJson } from '@webhooks/http-api';
-import type { ApiReply, ApiRequest } from '@webhooks/http-api';
+import type { ApiReply, ApiRequest, Identity } from '@webhooks/http-api';
 import type { Configurations } from '../configurations.js';
 import type { DeliveryCount } from '../delivery-log/delivery-store.js';
 import { omitUndefined } from '../omit-undefined.js';
@@ -93,16 +93,18 @@ async function filterOf(
   if (filter.ref === undefined) return range;
   const { enabled, eventType } = await configurations.current(tenantId, filter.ref);
   if (!enabled && !dryRun) throw refusalError('disabled');
-  return filter.status === 'missed' ? { eventType, ...range } : range;
+  if (filter.status !== 'missed') return range;
+  if (!isEventType(eventType)) throw refuse('ref', 'is of an alert endpoint, which misses no event');
+  return { eventType, ...range };
 }
 
 /**
  * Creates a job that sends again the deliveries that match now, or only counts them (`dryRun`). Throws 404 for a ref
- * that the tenant does not have. Throws 422 when the webhook is disabled, more than 1,000,000 deliveries match, or five
- * jobs are running.
+ * that the tenant does not have. Throws 422 when the webhook is disabled, `missed` names an alert endpoint, more than
+ * 1,000,000 deliveries match, or five jobs are running.
  */
 export async function startRedelivery(
-  tenantId: string,
+  { tenantId, clientId, personId }: Pick<Identity, 'tenantId' | 'clientId' | 'personId'>,
   request: RedeliveryRequest,
   ports: StartRedeliveryPorts,
 ): Promise<ApiReply> {
@@ -116,6 +118,7 @@ export async function startRedelivery(
   const job: RedeliveryJob = {
     _id: ports.newId(),
     tenantId,
+    startedBy: { client: clientId, ...omitUndefined({ person: personId }) },
     filter,
     state: 'running',
     ...counted,

@@ -3,8 +3,8 @@ import type { DeliveryList } from '../../src/delivery-log/operations.js';
 import { storeEvents } from '../../src/payments/event-store.js';
 import { MAX_EVENTS } from '../../src/payments/find-events.js';
 import type { CatchUpResult } from '../../src/projection/catch-up.js';
-import { baseOf, delivered, packRecord } from './support/entries.js';
-import { openLog } from './support/open-log.js';
+import { baseOf, delivered, OTHER_REF, packRecord } from './support/entries.js';
+import { openLog, WEBHOOK } from './support/open-log.js';
 import type { OpenLog } from './support/open-log.js';
 import {
   E2E,
@@ -51,6 +51,31 @@ const deliver = (...eventIds: readonly string[]) =>
   log.apply(packRecord(...eventIds.map((eventId) => delivered({}, { tenantId, eventId }))));
 const eventsOf = async (query: string, asker = tenantId): Promise<readonly string[]> =>
   ((await log.list(asker, query)).body as DeliveryList).data.map(({ eventId }) => eventId).sort();
+
+it('a list names payment, amount and URL by one statement, and leaves out what is not known any more', async () => {
+  await keep();
+  await deliver('paid', 'reversed');
+  await log.apply(packRecord(delivered({}, { tenantId, eventId: 'gone', ref: OTHER_REF })));
+  const statements: unknown[] = [];
+  log.onCommand(({ command }) => 'find' in command && statements.push(command['find']));
+  const { data } = (await log.list(tenantId)).body as DeliveryList;
+  expect(statements).toEqual(['deliveries', 'events']);
+  const shown = data.map(({ eventId, endpointUrl, endToEndId, txId, amount }) => [
+    ...[eventId, endpointUrl, endToEndId, txId, amount],
+  ]);
+  const { endpointUrl } = WEBHOOK;
+  expect(shown.sort()).toEqual([
+    ['gone', undefined, undefined, undefined, undefined],
+    ['paid', endpointUrl, E2E, TX, '110.00'],
+    ['reversed', endpointUrl, E2E, undefined, '10.00'],
+  ]);
+  const { deliveryId } = baseOf({ tenantId, eventId: 'paid' });
+  expect((await log.get(tenantId, deliveryId)).body).toMatchObject({
+    endpointUrl,
+    txId: TX,
+    amount: '110.00',
+  });
+});
 
 describe('the deliveries of a payment', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { randomName } from '@webhooks/testkit';
 import type { viewDelivery } from '../../src/delivery-log/view-delivery.js';
 import { baseOf, deadRecord, delivered, failed, packRecord, T0 } from './support/entries.js';
-import { openLog } from './support/open-log.js';
+import { openLog, WEBHOOK } from './support/open-log.js';
 import type { OpenLog } from './support/open-log.js';
 
 let log: OpenLog;
@@ -27,6 +27,7 @@ describe('one delivery', () => {
       ref,
       eventId,
       eventType: 'PIX_OUT',
+      endpointUrl: WEBHOOK.endpointUrl,
       status: 'delivered',
       cycle,
       redelivery: true,

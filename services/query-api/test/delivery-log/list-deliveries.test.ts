@@ -8,7 +8,7 @@ import type { DeliveryList } from '../../src/delivery-log/operations.js';
 import { delivered, failed, packRecord, REF } from './support/entries.js';
 import { entriesOf, everyFilter, fill, matching, queryOf, REFS } from './support/generated-log.js';
 import type { Known } from './support/generated-log.js';
-import { openLog } from './support/open-log.js';
+import { openLog, WEBHOOK } from './support/open-log.js';
 import type { OpenLog } from './support/open-log.js';
 
 const BASE = Date.now() - 3_600_000;
@@ -194,6 +194,7 @@ describe('the list of deliveries', () => {
           ref: entry.ref,
           eventId: 'evt_1',
           eventType: 'PIX_OUT',
+          endpointUrl: WEBHOOK.endpointUrl,
           status: 'pending',
           cycle: '0',
           redelivery: false,

@@ -7,7 +7,8 @@ it('a tenant with many lists at once gets 429 with Retry-After beyond its share,
   const answered = Promise.withResolvers<DeliveryPage>();
   const page = (): Promise<DeliveryPage> => answered.promise;
   const [list] = createDeliveryOperations({
-    storeFor: () => ({ page }) as unknown as DeliveryStore,
+    storeFor: () => ({ page, eventsOf: () => Promise.resolve(new Map()) }) as unknown as DeliveryStore,
+    configurations: { known: () => undefined },
     lists: createConcurrencyLimiter({ total: 8 }),
     catchUp: () => Promise.resolve('passed'),
   });

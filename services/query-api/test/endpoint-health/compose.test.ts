@@ -25,6 +25,7 @@ async function project(entries: (tenantId: string, now: number) => readonly Atte
   const { projection } = composeHealth({
     database: test.database,
     configurations: { current },
+    failingAfterMs: 300_000,
     onSkipped,
   });
   await projection.apply([packRecord(...entries(tenantId, now))]);

@@ -1,9 +1,8 @@
 import type { AttemptLogEntry } from '@webhooks/contracts';
 import { randomName } from '@webhooks/testkit';
 import { mongo } from 'mongoose';
-import { countPacks, findBuckets, healthId } from '../../src/endpoint-health/count-attempts.js';
+import { countPacks, findBuckets, bucketId } from '../../src/endpoint-health/count-attempts.js';
 import type { ReadPack } from '../../src/endpoint-health/count-attempts.js';
-import { bucketStartOf } from '../../src/endpoint-health/health-bucket.js';
 import { viewHealth } from '../../src/endpoint-health/view-health.js';
 import { delivered, failed, REF, T0 } from '../delivery-log/support/entries.js';
 import { openTestDatabase } from '../payments/support/open-test-database.js';
@@ -75,7 +74,7 @@ it('instances that read different partitions, and one of them for both, count ea
   expect(await healthOf(tenantId)).toMatchObject(EXPECTED);
 });
 
-it('an endpoint costs one write for each batch and ten minutes, at any rate of attempts', async () => {
+it('an endpoint, and its tenant, cost one write for each batch and ten minutes, at any rate of attempts', async () => {
   const tenantId = randomName('tenant');
   const writes: unknown[] = [];
   test.onCommand(({ command }) => {
@@ -87,7 +86,7 @@ it('an endpoint costs one write for each batch and ten minutes, at any rate of a
     ref: REF,
     now: T0 + 3_600_000,
   });
-  expect(writes).toHaveLength(buckets.length);
+  expect(writes).toHaveLength(2 * buckets.length);
   expect(buckets.length).toBeLessThanOrEqual(4);
 });
 
@@ -101,7 +100,7 @@ it('a document stays small however many packs it counts, and a query does not re
   }));
   await count(packs);
   const runQuery = test.database.within(20_000);
-  const id = healthId(tenantId, REF, bucketStartOf(T0));
+  const id = bucketId(`${tenantId}/${REF}`, T0);
   const document = await runQuery(({ endpointHealth }) => endpointHealth.findById(id).lean().exec());
   expect(mongo.BSON.calculateObjectSize(document ?? {})).toBeLessThan(6_000);
   const [bucket] = await findBuckets(runQuery, { tenantId, ref: REF, now: T0 });

@@ -101,6 +101,18 @@ describe('the health of an endpoint', () => {
     expect(lastFailureAt).toBe(new Date(NOW - 1_000).toISOString());
   });
 
+  it('fails since its episode began, however long ago', () => {
+    const failure = { at: NOW - 3 * DAY_MS, status: 503 };
+    const parts = { enabled: true, episode: { first: failure, last: failure, attempts: 3 } };
+    const failing = bucketsOf([bad(3_000), bad(2_000), bad(1_000)]);
+    expect(viewHealth(REF, parts, failing, NOW)).toMatchObject({
+      state: 'failing',
+      failingSince: new Date(NOW - 3 * DAY_MS).toISOString(),
+    });
+    // The last attempts are up to 24 h apart.
+    expect(viewHealth(REF, parts, [], NOW)).toMatchObject({ state: 'failing' });
+  });
+
   it('is paused while deliveries are deferred, and says until when', () => {
     const waits = deferred({ at: NOW - 500, nextAt: NOW + 30_000 });
     const failing = [bad(3_000), bad(2_000), bad(1_000)];

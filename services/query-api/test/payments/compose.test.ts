@@ -1,3 +1,4 @@
+import { createConcurrencyLimiter } from '@webhooks/http-api';
 import type { ApiRequest, Operation } from '@webhooks/http-api';
 import { randomName } from '@webhooks/testkit';
 import type { CatchUp } from '../../src/projection/catch-up.js';
@@ -23,7 +24,9 @@ function openQueries(): Readonly<Record<'charge' | 'pix', RunQuery>> {
     database: open.database,
     catchUp: () => ({ wait: () => Promise.resolve('passed') }) as CatchUp,
     retentionMs: 1,
+    logRetentionMs: 1,
     waiting: { total: 1, perTenant: 1 },
+    lists: createConcurrencyLimiter({ total: 8 }),
   });
   const [cob, transaction] = operations;
   if (!cob || !transaction) throw new Error('expected two operations');

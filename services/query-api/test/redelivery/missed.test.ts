@@ -12,7 +12,7 @@ import { delivered, OTHER_REF, REF } from '../delivery-log/support/entries.js';
 import { eventRecord, fixed, out } from '../payments/support/events.js';
 import { openTestDatabase } from '../payments/support/open-test-database.js';
 import type { TestDatabase } from '../payments/support/open-test-database.js';
-import { idsOf, LEASE_MS, openRig, upToDate } from './support/open-rig.js';
+import { ENABLED, idsOf, LEASE_MS, openRig, upToDate } from './support/open-rig.js';
 
 let test: TestDatabase;
 beforeAll(async () => {
@@ -55,7 +55,7 @@ async function fill(tenantId: string) {
 }
 
 const configurations = {
-  known: () => ({ revision: 4, enabled: true, eventType: 'PIX_STATIC' }) as const,
+  known: () => ENABLED,
   upToDate,
 };
 
@@ -177,7 +177,7 @@ it('a delivery whose event is not projected yet is not taken for one whose notif
   const runQuery = test.database.within(20_000);
   await writeEntries(runQuery, [delivered({}, { tenantId, ref: REF })]);
   const event = out({}, { tenantId });
-  const known = () => ({ revision: 4, enabled: true, eventType: 'PIX_OUT' }) as const;
+  const known = () => ({ ...ENABLED, eventType: 'PIX_OUT' }) as const;
   const rig = openRig(test, [], {
     readPage: (job, limit) =>
       readJobPage(job, limit, { database: test.database, retentionMs: HOUR_MS, logRetentionMs: HOUR_MS }),

@@ -24,7 +24,8 @@ function jobOf(tenantId: string): RedeliveryJob {
   const counts = { sent: 0, refused: 0, expired: 0 };
   const times = { leaseUntil: now, createdAt: now, updatedAt: now };
   const matched = { matched: 0, matchedIsLowerBound: false };
-  return { _id: uuidv7(), tenantId, filter, state: 'running', ...matched, counts, ...times };
+  const startedBy = { client: 'client' };
+  return { _id: uuidv7(), tenantId, startedBy, filter, state: 'running', ...matched, counts, ...times };
 }
 
 describe('the jobs of a tenant', () => {

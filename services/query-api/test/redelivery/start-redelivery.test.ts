@@ -1,7 +1,9 @@
 import type { ApiRequest } from '@webhooks/http-api';
+import type { KnownConfiguration } from '../../src/configurations.js';
 import type { RedeliveryJob } from '../../src/redelivery/redelivery-store.js';
 import { readRedeliveryRequest, startRedelivery } from '../../src/redelivery/start-redelivery.js';
 import type { RedeliveryRequest, StartRedeliveryPorts } from '../../src/redelivery/start-redelivery.js';
+import { ENABLED } from './support/open-rig.js';
 
 const NOW = Date.parse('2026-11-21T14:00:00Z');
 const at = (time: string): Date => new Date(`2026-11-21T${time}Z`);
@@ -14,10 +16,13 @@ const ports: StartRedeliveryPorts = {
   now: () => NOW,
 };
 
+const WEBHOOK: KnownConfiguration = { ...ENABLED, eventType: 'PIX_OUT' };
+const CALLER = { tenantId: 'acme', clientId: 'console', personId: '0193510a' };
+
 type Range = Pick<RedeliveryRequest['filter'], 'from' | 'to'>;
 
 const start = (range: Range) =>
-  startRedelivery('acme', { filter: { status: 'dead', ...range }, dryRun: false }, ports);
+  startRedelivery(CALLER, { filter: { status: 'dead', ...range }, dryRun: false }, ports);
 
 it.each<[string, Range, string]>([
   ['to is now when it is left out', { from: at('13:00:00') }, '14:00:00'],
@@ -49,7 +54,7 @@ it('a ref must be a UUID', () => {
 
 it('a dry run shows the filter that it counted, defaults filled in', async () => {
   const request = { filter: { status: 'dead', from: at('13:00:00') }, dryRun: true } as const;
-  expect(await startRedelivery('acme', request, ports)).toEqual({
+  expect(await startRedelivery(CALLER, request, ports)).toEqual({
     status: 200,
     body: {
       dryRun: true,
@@ -64,18 +69,18 @@ describe('a job of what a webhook missed', () => {
   const missed = { status: 'missed', from: at('13:00:00') } as const;
 
   it('must name the webhook', async () => {
-    await expect(startRedelivery('acme', { filter: missed, dryRun: false }, ports)).rejects.toMatchObject({
+    await expect(startRedelivery(CALLER, { filter: missed, dryRun: false }, ports)).rejects.toMatchObject({
       violations: [{ property: 'ref', reason: 'is required: `missed` concerns one webhook' }],
     });
   });
 
   it('counts for a webhook that is disabled, and sends it nothing', async () => {
-    const current = () => Promise.resolve({ revision: 1, enabled: false, eventType: 'PIX_OUT' } as const);
+    const current = () => Promise.resolve({ ...WEBHOOK, enabled: false });
     const parts = { ...ports, configurations: { current } };
     const filter = { ...missed, ref: '0191e7a2-0000-7000-8000-000000000001' };
-    const counted = await startRedelivery('acme', { filter, dryRun: true }, parts);
+    const counted = await startRedelivery(CALLER, { filter, dryRun: true }, parts);
     expect(counted).toMatchObject({ status: 200, body: { dryRun: true, filter: { eventType: 'PIX_OUT' } } });
-    await expect(startRedelivery('acme', { filter, dryRun: false }, parts)).rejects.toMatchObject({
+    await expect(startRedelivery(CALLER, { filter, dryRun: false }, parts)).rejects.toMatchObject({
       code: 'webhook-disabled',
     });
   });
@@ -86,14 +91,15 @@ describe('a job of what a webhook missed', () => {
       jobs.push(job);
       return Promise.resolve(true);
     };
-    const current = () => Promise.resolve({ revision: 1, enabled: true, eventType: 'PIX_OUT' } as const);
+    const current = () => Promise.resolve(WEBHOOK);
     const filter = { ...missed, ref: '0191e7a2-0000-7000-8000-000000000001' };
     const started = await startRedelivery(
-      'acme',
+      CALLER,
       { filter, dryRun: false },
       { ...ports, storeFor: () => ({ insert }), configurations: { current } },
     );
     expect(started).toMatchObject({ body: { filter: { status: 'missed', eventType: 'PIX_OUT' } } });
     expect(jobs.map(({ leaseUntil }) => leaseUntil.getTime() - NOW)).toEqual([40_000]);
+    expect(jobs[0]?.startedBy).toEqual({ client: 'console', person: '0193510a' });
   });
 });

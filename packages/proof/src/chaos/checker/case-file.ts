@@ -42,6 +42,7 @@ export type FindingKind =
   | 'rejected'
   | 'wrong-log'
   | 'wrong-transaction'
+  | 'wrong-statement'
   | 'wrong-configuration'
   | 'not-restored'
   | 'not-stopped';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { renderNotification } from '@webhooks/contracts';
-import type { Evidence, LoggedStatus } from '../evidence/evidence.js';
+import type { Evidence, LoggedStatus, SeenStatement, Sum } from '../evidence/evidence.js';
 import { fateOf, judgeEach } from './case-file.js';
 import type { CaseFile, Delivery, Fault, Finding } from './case-file.js';
 
@@ -66,3 +67,40 @@ export function checkTransactions({ sent, transactions }: Evidence): readonly Fi
       text: `query-api has ${amount} for ${endToEndId}, the journal ${amounts.get(endToEndId) ?? 'nothing'}`,
     }));
 }
+
+const STATEMENT_OF = {
+  pending: 'waiting',
+  delivered: 'delivered',
+  dead: 'dead',
+  cancelled: 'cancelled',
+} as const;
+const NOTHING: Sum = { events: 0, cents: 0 };
+
+/** Returns what the statements must say about a webhook, to the cent: the accepted events, and what became of them. */
+export function expectedStatement(ref: string, { deliveries }: CaseFile): SeenStatement {
+  const sums: Record<keyof SeenStatement, Sum> = {
+    ...{ events: NOTHING, delivered: NOTHING, dead: NOTHING, cancelled: NOTHING, waiting: NOTHING },
+  };
+  for (const delivery of deliveries.values()) {
+    const { configuration, copies, sent } = delivery;
+    if (configuration.ref !== ref || copies.length === 0) continue;
+    const status = expectedStatus(delivery);
+    for (const name of ['events' as const, ...(status ? [STATEMENT_OF[status]] : [])]) {
+      const { events, cents } = sums[name];
+      sums[name] = { events: events + 1, cents: cents + Number(sent.event.data.amount.replace('.', '')) };
+    }
+  }
+  return sums;
+}
+
+/** The statements of the run's days agree with the topics, to the cent. */
+export const checkStatements = (
+  file: CaseFile,
+  { configurations, statements }: Evidence,
+): readonly Finding[] =>
+  configurations.flatMap(({ ref, path }) => {
+    const [seen, expected] = [statements.get(ref), expectedStatement(ref, file)];
+    if (isDeepStrictEqual(seen, expected)) return [];
+    const text = `${path}: the statements say ${JSON.stringify(seen)}, the topics ${JSON.stringify(expected)}`;
+    return [{ kind: 'wrong-statement' as const, text }];
+  });

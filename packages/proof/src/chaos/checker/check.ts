@@ -3,7 +3,7 @@ import type { Evidence, Place } from '../evidence/evidence.js';
 import { openCaseFile } from './case-file.js';
 import type { Delivery, Finding, FindingKind } from './case-file.js';
 import { checkChanges } from './check-changes.js';
-import { checkContent, checkLog, checkTransactions } from './check-content.js';
+import { checkContent, checkLog, checkStatements, checkTransactions } from './check-content.js';
 import { checkFates } from './check-fates.js';
 import { checkRepeats, checkSchedule } from './check-attempts.js';
 
@@ -96,6 +96,7 @@ export function check(evidence: Evidence) {
     ...checkChanges(file, evidence),
     ...checkLog(file, evidence),
     ...checkTransactions(evidence),
+    ...checkStatements(file, evidence),
     ...checkSteps(evidence),
   ];
   return {

@@ -73,6 +73,15 @@ export interface SeenTransaction {
   readonly amount: string | undefined;
 }
 
+/** A number of events and their amount in cents. */
+export interface Sum {
+  readonly events: number;
+  readonly cents: number;
+}
+
+/** What the statements of the run's days say about a webhook, summed up. `events`: the accepted ones of its type. */
+export type SeenStatement = Readonly<Record<'events' | 'delivered' | 'dead' | 'cancelled' | 'waiting', Sum>>;
+
 /** The whole input of the checker, which reads no clock, no file and no network. */
 export interface Evidence {
   readonly configurations: readonly Configuration[];
@@ -84,6 +93,8 @@ export interface Evidence {
   /** Delivery id → status, of all tenants. */
   readonly log: ReadonlyMap<string, LoggedStatus>;
   readonly transactions: readonly SeenTransaction[];
+  /** By ref. */
+  readonly statements: ReadonlyMap<string, SeenStatement>;
   /** The configurations of all tenants as config-api lists them. `path` is the URL's. */
   readonly listed: readonly { readonly ref: string; readonly enabled: boolean; readonly path: string }[];
   /** Waits before attempts 2, 3, … in milliseconds, and the jitter as a share of them. */

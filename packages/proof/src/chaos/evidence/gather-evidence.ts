@@ -9,7 +9,7 @@ import type { SentEvent } from '../generator/generator.js';
 import { TENANTS, planConfigurations, RETRY_DELAYS_MS, RETRY_JITTER } from '../world/configurations.js';
 import { WORKERS } from '../world/world.js';
 import type { World } from '../world/world.js';
-import type { Arrived, Evidence, LoggedStatus, SeenTransaction } from './evidence.js';
+import type { Arrived, Evidence, LoggedStatus, SeenStatement, SeenTransaction, Sum } from './evidence.js';
 import { countUnhandled, readTopics } from './read-topics.js';
 
 /**
@@ -20,6 +20,8 @@ const POLLING = { times: 4, stalledMs: 300_000 };
 const PAGE = 200;
 /** Short, because the embedded database scans the whole range for each page. At 500 events a second a range has 13 pages. */
 const RANGE_MS = 5_000;
+/** A day of a statement: São Paulo is three hours behind UTC. */
+const dayOf = (at: number): string => new Date(at - 3 * 3_600_000).toISOString().slice(0, 10);
 /** Maximum number of transactions to request. */
 const TRANSACTIONS = 200;
 
@@ -100,6 +102,29 @@ async function readTransactions(
   return transactions;
 }
 
+const centsOf = (amount: string): number => Number(amount.replace('.', ''));
+
+/** Reads the statements of the run's days, which are those of its first and its last event, and sums them up by webhook. */
+async function readStatements(
+  clients: readonly Client[],
+  sent: Evidence['sent'],
+): Promise<ReadonlyMap<string, SeenStatement>> {
+  const sums = new Map<string, Record<keyof SeenStatement, Sum>>();
+  const [first] = sent.values();
+  const days = new Set([first?.sentAt ?? Date.now(), Date.now()].map((at) => dayOf(at)));
+  for (const day of days)
+    for (const client of clients)
+      for (const webhook of (await client.statement(day)).webhooks) {
+        const { events, delivered, dead, cancelled, waiting } = webhook;
+        const own = Object.entries({ events, delivered, dead, cancelled, waiting }).map(([name, one]) => {
+          const known = sums.get(webhook.ref)?.[name as keyof SeenStatement] ?? { events: 0, cents: 0 };
+          return [name, { events: known.events + one.events, cents: known.cents + centsOf(one.amount) }];
+        });
+        sums.set(webhook.ref, Object.fromEntries(own) as Record<keyof SeenStatement, Sum>);
+      }
+  return sums;
+}
+
 /** Waits until the workers are done or stalled, and stops them. Waits likewise for query-api, then reads all evidence. */
 export async function gatherEvidence(
   world: World,
@@ -120,6 +145,7 @@ export async function gatherEvidence(
     topics: await readTopics(world.stack),
     log: await readLog(clients, seen.sent),
     transactions: await readTransactions(world, seen.sent),
+    statements: await readStatements(clients, seen.sent),
     listed,
     schedule: { delaysMs: RETRY_DELAYS_MS, jitter: RETRY_JITTER },
   };

@@ -2,7 +2,9 @@ import { createHash, createHmac } from 'node:crypto';
 import { deliveryIdOf, renderNotification } from '@webhooks/contracts';
 import type { AttemptLogEntry, PaymentEvent } from '@webhooks/contracts';
 import { buildEvent } from '@webhooks/testkit';
+import { openCaseFile } from '../../../src/chaos/checker/case-file.js';
 import { check } from '../../../src/chaos/checker/check.js';
+import { expectedStatement } from '../../../src/chaos/checker/check-content.js';
 import type {
   Arrived,
   DeadSeen,
@@ -111,7 +113,7 @@ export function evidence(
   over: Partial<Omit<Evidence, 'topics'>> & { topics?: Partial<Topics> } = {},
 ): Evidence {
   const { topics, ...rest } = over;
-  return {
+  const made: Evidence = {
     configurations: [CONFIGURATION],
     sent: new Map([[event.id, { event, ingress: 'ingest', sentAt: at(0), acceptedAt: at(0.01) }]]),
     arrivals: [arrived(0.1)],
@@ -119,6 +121,7 @@ export function evidence(
     steps: [],
     log: new Map([[deliveryId, 'delivered']]),
     transactions: [{ endToEndId: event.data.endToEndId, amount: event.data.amount }],
+    statements: new Map(),
     listed: [{ ref: REF, enabled: true, path: CONFIGURATION.path }],
     schedule: { delaysMs: [1_000, 2_000], jitter: 0.2 },
     ...rest,
@@ -133,6 +136,9 @@ export function evidence(
       ...topics,
     },
   };
+  const file = openCaseFile(made);
+  const statements = made.configurations.map(({ ref }) => [ref, expectedStatement(ref, file)] as const);
+  return { ...made, statements: over.statements ?? new Map(statements) };
 }
 
 /** What the checker finds, in its order. */

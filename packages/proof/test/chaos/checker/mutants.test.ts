@@ -41,12 +41,20 @@ const changed = (
     changes: [{ ref: REF, requested, requestedAt: at(1), respondedAt: at(1.2), secret: SECRET }],
     ...over,
   });
+const CENTS = Number(event.data.amount.replace('.', ''));
+const [once, none] = [
+  { events: 1, cents: CENTS },
+  { events: 0, cents: 0 },
+];
+const STATEMENT = { events: once, delivered: once, dead: none, cancelled: none, waiting: none };
+const twice = ({ events, cents }: typeof once) => ({ events: 2 * events, cents: 2 * cents });
 const off = [{ ref: REF, enabled: false, path: CONFIGURATION.path }];
 const OLD_SECRET = `whsec_${Buffer.alloc(32, 8).toString('base64')}`;
 const away = `${CONFIGURATION.path}/elsewhere`;
 
 it.each<[string, Evidence]>([
   ['a delivery at once', evidence()],
+  ['its statement', evidence({ statements: new Map([[REF, STATEMENT]]) })],
   ['a delivery with a retry', evidence(retried)],
 ])('good evidence gives no finding: %s', (_, good) => {
   expect(kinds(good)).toEqual([]);
@@ -142,6 +150,19 @@ const MUTANTS: readonly (readonly [string, Evidence, string])[] = [
     'a transaction that is not projected',
     evidence({ transactions: [{ endToEndId: event.data.endToEndId, amount: undefined }] }),
     'wrong-transaction',
+  ],
+  ['no statement of a webhook', evidence({ statements: new Map() }), 'wrong-statement'],
+  [
+    'a delivery counted twice',
+    evidence({ statements: new Map([[REF, { ...STATEMENT, delivered: twice(STATEMENT.delivered) }]]) }),
+    'wrong-statement',
+  ],
+  [
+    'a cent too much',
+    evidence({
+      statements: new Map([[REF, { ...STATEMENT, events: { ...STATEMENT.events, cents: CENTS + 1 } }]]),
+    }),
+    'wrong-statement',
   ],
   [
     'another amount projected',

@@ -3,11 +3,13 @@ import type { RunQuery } from '@webhooks/mongodb';
 import { createConcurrencyLimiter } from '@webhooks/http-api';
 import type { ApiReply, ApiRequest, Operation } from '@webhooks/http-api';
 import { composeDeliveryLog } from '../../../src/delivery-log/compose.js';
+import type { KnownConfiguration } from '../../../src/configurations.js';
 import type { DeliveryLog } from '../../../src/delivery-log/compose.js';
 import type { DeliveryRow } from '../../../src/delivery-log/delivery-documents.js';
 import type { DeliveryPorts } from '../../../src/delivery-log/operations.js';
 import type { DeadNotification } from '../../../src/delivery-log/read-records.js';
 import type { Models } from '../../../src/database.js';
+import { REF } from './entries.js';
 import { openTestDatabase } from '../../payments/support/open-test-database.js';
 import type { TestDatabase } from '../../payments/support/open-test-database.js';
 
@@ -22,6 +24,13 @@ export interface OpenLog extends DeliveryLog, Pick<TestDatabase, 'onCommand'> {
   get(tenantId: string, deliveryId: string): Promise<ApiReply>;
   close(): Promise<void>;
 }
+
+/** The only webhook that this instance knows, of any tenant. */
+export const WEBHOOK: KnownConfiguration = {
+  ...{ revision: 1, enabled: true, eventType: 'PIX_OUT' },
+  endpointUrl: 'https://hook.acme.com.br/pix',
+  updatedAt: '2026-11-21T14:03:27.512Z',
+};
 
 const requestOf = (
   tenantId: string,
@@ -57,6 +66,7 @@ export async function openLog(
   const log = composeDeliveryLog({
     database,
     lists: createConcurrencyLimiter({ total: 1_000 }),
+    configurations: { known: (_tenantId, ref) => (ref === REF ? WEBHOOK : undefined) },
     storeNotification: (notification) => {
       kept.push(notification);
       return Promise.resolve();
@@ -65,6 +75,7 @@ export async function openLog(
       skipped.push(reason);
     },
     catchUp,
+    retentionMs: 30 * 86_400_000,
   });
   return {
     ...log,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { deliveryIdOf } from '@webhooks/contracts';
 import type { DeliveryTask } from '@webhooks/contracts';
 import type { KnownConfiguration } from '../../../src/configurations.js';
-import { placeOf } from '../../../src/delivery-log/delivery-documents.js';
+import { placeOf } from '../../../src/documents.js';
 import type { Candidate } from '../../../src/redelivery/job-pages.js';
 import { redeliveryStoreOf } from '../../../src/redelivery/redelivery-store.js';
 import type { RedeliveryJob } from '../../../src/redelivery/redelivery-store.js';
@@ -11,7 +11,11 @@ import type { RunRedeliveriesPorts } from '../../../src/redelivery/run-redeliver
 import type { TestDatabase } from '../../payments/support/open-test-database.js';
 
 const REF = '0191e7a2-0000-7000-8000-000000000001';
-export const ENABLED: KnownConfiguration = { revision: 4, enabled: true, eventType: 'PIX_STATIC' };
+export const ENABLED: KnownConfiguration = {
+  ...{ revision: 4, enabled: true, eventType: 'PIX_STATIC' },
+  endpointUrl: 'https://hook.acme.com.br/pix',
+  updatedAt: '2026-11-21T14:03:27.512Z',
+};
 export const LEASE_MS = 30_000;
 /** Jobs of one tenant, more than all tests together leave running. */
 const MANY = 100;
@@ -87,6 +91,7 @@ export function openRig(
       const base = {
         _id: randomUUID(),
         tenantId: 'acme',
+        startedBy: { client: 'client' },
         filter,
         state: 'running',
         counts,

@@ -1,0 +1,32 @@
+import type { Statement, StatementWebhook, Sum } from '@webhooks/client';
+import type { Argv } from 'yargs';
+import { card, dim, table } from '../output.js';
+import { showing } from '../session.js';
+
+const SUMS = ['events', 'delivered', 'dead', 'cancelled', 'waiting', 'missed', 'difference'] as const;
+const sumText = ({ events, amount }: Sum): string => `${events} (R$ ${amount})`;
+const rowOf = (webhook: StatementWebhook) => ({
+  ...webhook,
+  ...Object.fromEntries(SUMS.map((name) => [name, sumText(webhook[name])])),
+});
+
+function statementText({ webhooks, unmatched, ...day }: Statement): string {
+  const rows = webhooks.map(rowOf);
+  const others = table(unmatched, ['eventType', 'events', 'amount'], 'every event matched a webhook');
+  return [
+    card(day),
+    table(rows, ['ref', 'eventType', ...SUMS, 'endpointUrl'], 'no webhook'),
+    `${dim('MATCHED NO WEBHOOK')}\n${others}`,
+  ].join('\n\n');
+}
+
+/** Returns today's date in the zone of statements. */
+const today = (): string => new Date().toLocaleDateString('sv', { timeZone: 'America/Sao_Paulo' });
+
+export const addStatement = (cli: Argv): Argv =>
+  cli.command(
+    'statement [date]',
+    "Show a day's events, and what became of them",
+    (own) => own.positional('date', { type: 'string', default: today(), describe: 'A day in São Paulo' }),
+    showing((client, { date }) => client.statement(date), statementText),
+  );

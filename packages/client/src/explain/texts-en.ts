@@ -1,0 +1,43 @@
+/** The sentences of verdicts in English. A name in braces is a value. */
+export const EN = {
+  verdicts: {
+    delivered: '{event}: delivered to {endpoint} at {at}, by attempt {attempt}.',
+    'delivered-late':
+      '{event}: delivered late to {endpoint}, at {at}, by attempt {attempt}. The event came at {receivedAt}. {cause}',
+    repeated:
+      '{event}: delivered {count} times to {endpoint} with the same id, from {at} to {last}: {reason}.',
+    refused:
+      '{event}: {endpoint} refused it at {failedAt} with status {error}. {cause} Next attempt: {next}.',
+    unreachable:
+      '{event}: no response from {endpoint} at {failedAt} ({error}). {cause} Next attempt: {next}.',
+    waiting: '{event}: no attempt to deliver it to {endpoint} has ended yet. Next attempt: {next}.',
+    paused: '{event}: waits because {endpoint} fails and is paused. {cause} Next attempt: {next}.',
+    deferred: '{event}: waits for {endpoint} because of a fault of the platform. Next attempt: {next}.',
+    ending: '{event}: waits for {endpoint}, and is cancelled when due: the webhook is disabled. Due: {next}.',
+    dead: '{event}: given up for {endpoint} at {at}: {reason}. {cause}',
+    cancelled: '{event}: cancelled for {endpoint} at {at}: {reason}.',
+    'disabled-then':
+      '{event}: not sent to {endpoint}. The webhook was disabled when the event came, at {receivedAt}.',
+    'registered-later':
+      '{event}: not sent to {endpoint}. The webhook was registered at {createdAt}, and the event came at {receivedAt}.',
+    'other-type-then':
+      '{event}: not sent to {endpoint}. The webhook received {type} when the event came, at {receivedAt}.',
+    'no-webhook': '{event}: not sent. No webhook receives this type. The event came at {receivedAt}.',
+    'not-reported': 'The payment system has reported no payment with this id.',
+    test: '{event}: a test notification. It goes to one webhook only.',
+    'log-expired': '{event}: older than the log, which no longer shows where it was delivered.',
+  },
+  words: {
+    event: '{eventType} of {amount}',
+    due: 'due now',
+    redelivery: 'it was sent again',
+    crash: 'an attempt was repeated after a crash',
+    'attempts-exhausted': 'all attempts failed',
+    expired: 'its time was over',
+    'configuration-unknown': 'the platform did not know the webhook',
+    'not-handled': 'the platform could not process it',
+    disabled: 'the webhook was disabled',
+    'event-type-changed': 'the webhook was changed to another event type',
+    'application-changed': 'the webhook was changed to another application',
+  },
+} as const;

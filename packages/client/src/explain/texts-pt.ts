@@ -1,0 +1,46 @@
+import type { EN } from './texts-en.js';
+
+/** The sentences of verdicts in Portuguese, by the names of the English ones. */
+export const PT: { readonly [part in keyof typeof EN]: Readonly<Record<keyof (typeof EN)[part], string>> } = {
+  verdicts: {
+    delivered: '{event}: entregue a {endpoint} em {at}, na tentativa {attempt}.',
+    'delivered-late':
+      '{event}: entregue com atraso a {endpoint}, em {at}, na tentativa {attempt}. O evento chegou em {receivedAt}. {cause}',
+    repeated: '{event}: entregue {count} vezes a {endpoint} com o mesmo id, de {at} a {last}: {reason}.',
+    refused:
+      '{event}: {endpoint} recusou em {failedAt} com o status {error}. {cause} Próxima tentativa: {next}.',
+    unreachable:
+      '{event}: sem resposta de {endpoint} em {failedAt} ({error}). {cause} Próxima tentativa: {next}.',
+    waiting: '{event}: nenhuma tentativa de entrega a {endpoint} terminou ainda. Próxima tentativa: {next}.',
+    paused: '{event}: aguarda porque {endpoint} falha e está em pausa. {cause} Próxima tentativa: {next}.',
+    deferred:
+      '{event}: a entrega a {endpoint} aguarda por uma falha da plataforma. Próxima tentativa: {next}.',
+    ending:
+      '{event}: a entrega a {endpoint} aguarda e será cancelada no vencimento: o webhook está desativado. Vencimento: {next}.',
+    dead: '{event}: entrega a {endpoint} abandonada em {at}: {reason}. {cause}',
+    cancelled: '{event}: entrega a {endpoint} cancelada em {at}: {reason}.',
+    'disabled-then':
+      '{event}: não enviado a {endpoint}. O webhook estava desativado quando o evento chegou, em {receivedAt}.',
+    'registered-later':
+      '{event}: não enviado a {endpoint}. O webhook foi cadastrado em {createdAt}, e o evento chegou em {receivedAt}.',
+    'other-type-then':
+      '{event}: não enviado a {endpoint}. O webhook recebia {type} quando o evento chegou, em {receivedAt}.',
+    'no-webhook': '{event}: não enviado. Nenhum webhook recebe este tipo. O evento chegou em {receivedAt}.',
+    'not-reported': 'O sistema de pagamentos não informou nenhum pagamento com este id.',
+    test: '{event}: uma notificação de teste. Vai a um só webhook.',
+    'log-expired': '{event}: anterior ao log, que já não mostra onde foi entregue.',
+  },
+  words: {
+    event: '{eventType} de {amount}',
+    due: 'agora',
+    redelivery: 'foi enviado de novo',
+    crash: 'uma tentativa foi repetida depois de uma queda',
+    'attempts-exhausted': 'todas as tentativas falharam',
+    expired: 'o prazo acabou',
+    'configuration-unknown': 'a plataforma não conhecia o webhook',
+    'not-handled': 'a plataforma não conseguiu processá-la',
+    disabled: 'o webhook foi desativado',
+    'event-type-changed': 'o webhook passou a outro tipo de evento',
+    'application-changed': 'o webhook passou a outra aplicação',
+  },
+};

@@ -1,0 +1,32 @@
+import type { UtcTime } from './event-types.js';
+import type { Page } from './webhook-types.js';
+
+interface AlertSettings {
+  /** `text`: `{"text": "…"}`, as Slack, Google Chat and Mattermost read it. */
+  readonly format: 'event' | 'text';
+  /** Of the format `text`. */
+  readonly language: 'pt-BR' | 'en';
+}
+
+/** The default format is `event`, the default language `pt-BR`. */
+export interface AlertEndpointInput extends Partial<AlertSettings> {
+  readonly endpointUrl: string;
+  readonly ref?: string;
+}
+
+/** An endpoint that receives alerts about the tenant's webhooks, as a list shows it. */
+export interface ListedAlertEndpoint extends AlertSettings {
+  readonly ref: string;
+  readonly endpointUrl: string;
+  readonly hasSecret: boolean;
+  readonly secretRotatedAt?: UtcTime;
+  readonly createdAt: UtcTime;
+  readonly updatedAt: UtcTime;
+}
+
+export interface AlertEndpoint extends ListedAlertEndpoint {
+  /** False when it is durable but not yet in force. */
+  readonly published?: false;
+}
+
+export type AlertEndpointList = Omit<Page<ListedAlertEndpoint>, 'nextCursor'>;

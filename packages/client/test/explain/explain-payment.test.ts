@@ -1,0 +1,42 @@
+import { explainPayment } from '../../src/index.js';
+import type { PaymentEvidence, Verdict } from '../../src/index.js';
+import { ROWS } from '../support/payment-cases.js';
+import { delivery, DISABLED, EVENT, NOW, ok, PAYMENT, WEBHOOK } from '../support/payment-evidence.js';
+
+/** Explains the payment with one event and one webhook, and with this in their place. */
+const explain = (evidence: Partial<PaymentEvidence>): readonly Verdict[] =>
+  explainPayment({
+    payment: PAYMENT,
+    events: [EVENT],
+    webhooks: [WEBHOOK],
+    deliveries: [],
+    now: NOW,
+    ...evidence,
+  });
+
+describe('a payment that', () => {
+  it.each(ROWS)('$case', ({ evidence, kinds, en, pt, command }) => {
+    const verdicts = explain(evidence);
+    expect(verdicts.map(({ kind }) => kind)).toEqual(kinds);
+    const last = verdicts.at(-1);
+    expect(last?.text).toEqual({
+      en: expect.stringMatching(en) as string,
+      pt: expect.stringMatching(pt) as string,
+    });
+    expect(last?.command).toBe(command);
+    for (const { text } of verdicts)
+      expect(Object.values(text).join('')).not.toMatch(/[{}]|secret\b=|\?key| {2}/);
+  });
+
+  it('reached one webhook and not another has a verdict on each, with their ids', () => {
+    const other = { ...DISABLED, ref: 'r2' };
+    const verdicts = explain({
+      webhooks: [other, WEBHOOK],
+      deliveries: [delivery({ status: 'delivered', attempts: [ok('14:03:01')] })],
+    });
+    expect(verdicts).toMatchObject([
+      { kind: 'delivered', ref: 'r1', eventId: 'evt_1', deliveryId: 'd1' },
+      { kind: 'disabled-then', ref: 'r2', eventId: 'evt_1' },
+    ]);
+  });
+});

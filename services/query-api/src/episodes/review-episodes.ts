@@ -1,0 +1,120 @@
+import { AppError } from '@webhooks/http-api';
+import { REQUEST_MS } from '@webhooks/mongodb';
+import { repeatUntilClose } from '@webhooks/runtime';
+import type { ServiceScope } from '@webhooks/runtime';
+import type { ConfigurationRow, Configurations, KnownConfiguration } from '../configurations.js';
+import type { Database } from '../database.js';
+import { deliveryStoreWithin } from '../delivery-log/delivery-store.js';
+import { MAX_STATEMENT } from '../documents.js';
+import { HOUR_MS, WARNING_MS } from '../endpoint-health/view-health.js';
+import { idOf, keyOf, tenantOf } from '../payments/event-store.js';
+import type { CatchUpResult } from '../projection/catch-up.js';
+import { factsOf, markTold } from './alert-facts.js';
+import { endEpisode } from './episode.js';
+import type { EndpointEpisodes } from './episode.js';
+import { changeEpisodes, findOpen } from './episode-store.js';
+import type { EpisodeRow } from './episode-store.js';
+import { withoutQuery } from './render-alert.js';
+import { sendAlerts } from './send-alerts.js';
+import type { AlertPorts } from './send-alerts.js';
+
+export interface ReviewPorts extends AlertPorts {
+  readonly configurations: Pick<Configurations, 'known' | 'alertEndpointsOf' | 'upToDate' | 'all'>;
+  /** Waits until all attempts that are on the topic now are recorded. */
+  readonly catchUp: () => Promise<CatchUpResult>;
+}
+
+/**
+ * Compares the open episode with the configuration: an episode ends when its webhook is disabled, or has another address
+ * than at the first review. Failures of a disabled webhook that were still under way begin no other.
+ */
+export function compareWith(
+  state: EndpointEpisodes,
+  configuration: Pick<KnownConfiguration, 'enabled' | 'updatedAt' | 'endpointUrl'>,
+  failingAfterMs: number,
+): EndpointEpisodes {
+  const { enabled, updatedAt } = configuration;
+  const endpointUrl = withoutQuery(configuration.endpointUrl);
+  const { current } = state;
+  if (!current || (enabled && current.endpointUrl === endpointUrl)) return state;
+  if (enabled && current.endpointUrl === undefined) return { ...state, current: { ...current, endpointUrl } };
+  const at = Math.max(Date.parse(updatedAt), enabled ? current.first.at : current.last.at);
+  return endEpisode(state, { at, ended: 'changed' }, failingAfterMs);
+}
+
+async function endChanged(rows: readonly EpisodeRow[], ports: ReviewPorts): Promise<void> {
+  const { database, configurations, failingAfterMs } = ports;
+  const changed = rows.flatMap((row) => {
+    const configuration = configurations.known(tenantOf(row._id), idOf(row._id));
+    const isSame = !configuration || compareWith(row, configuration, failingAfterMs) === row;
+    return isSame ? [] : [[row._id, configuration] as const];
+  });
+  await changeEpisodes(database, new Map(changed), (row, configuration) =>
+    compareWith(row, configuration, failingAfterMs),
+  );
+}
+
+/**
+ * Reviews one page of the open documents: ends the episodes of changed webhooks, and sends the alerts that are due. Returns
+ * the place after which the next page begins. It waits for the newest attempts first: an unread success would look like
+ * none.
+ */
+export async function reviewPage(after: string, ports: ReviewPorts): Promise<string> {
+  const { database, configurations, catchUp, failingAfterMs } = ports;
+  if ((await findOpen(database, after)).length === 0) return '';
+  const [result] = await Promise.all([catchUp(), configurations.upToDate()]);
+  if (result !== 'passed') throw new AppError('unavailable', 'the newest attempts are not read yet');
+  const page = await findOpen(database, after);
+  const rows = page.filter((row) => 'past' in row);
+  await endChanged(rows, ports);
+  const moment = { now: ports.now(), failingAfterMs };
+  const due = rows.filter((row) => factsOf(row, moment).length > 0).map(({ _id }) => _id);
+  const isAlerted = (id: string): boolean => configurations.alertEndpointsOf(tenantOf(id)).length > 0;
+  const silent = due.filter((id) => !isAlerted(id)).map((id) => [id, moment] as const);
+  await changeEpisodes(database, new Map(silent), (row, at) => markTold(row, factsOf(row, at)));
+  const alerted = Map.groupBy(due.filter(isAlerted), tenantOf);
+  const outboxes = page.filter((row) => 'tasks' in row).map(({ _id }) => tenantOf(_id));
+  for (const tenantId of new Set([...outboxes, ...alerted.keys()]))
+    await sendAlerts(tenantId, alerted.get(tenantId) ?? [], ports);
+  return (page.length === MAX_STATEMENT && page.at(-1)?._id) || '';
+}
+
+/** Returns when the certificate of an enabled webhook ends; NaN when there is none. */
+const certificateEndOf = ({ enabled, alert, policy }: ConfigurationRow): number =>
+  enabled && !alert ? Date.parse(policy?.certificateNotAfter ?? '') : Number.NaN;
+
+/** Notes the client certificates that end soon, of tenants that have alert endpoints. */
+export async function noteCertificates({ database, configurations, now }: ReviewPorts): Promise<void> {
+  const ends = new Map<string, number>();
+  for (const row of configurations.all()) {
+    const notAfter = certificateEndOf(row);
+    const isSoon = notAfter > now() && notAfter < now() + WARNING_MS;
+    if (isSoon && configurations.alertEndpointsOf(row.tenantId).length > 0)
+      ends.set(keyOf(row.tenantId, row.ref), notAfter);
+  }
+  await changeEpisodes(database, ends, (row, certificateNotAfter) => ({ ...row, certificateNotAfter }));
+}
+
+/** From one page to the next: of 500 open episodes each is reviewed within a second, of 10,000 within 20. */
+const REVIEW_MS = 1_000;
+
+type ReviewOptions = Omit<ReviewPorts, 'database' | 'countDeliveries' | 'now'> & {
+  readonly database: Database;
+};
+
+/** Reviews the open episodes of all tenants, page by page, until the service closes. */
+export function reviewEpisodes(options: ReviewOptions, scope: ServiceScope): void {
+  const countDeliveries: AlertPorts['countDeliveries'] = async (tenantId, ref, status) => {
+    const { count } = deliveryStoreWithin(options.database, REQUEST_MS);
+    return (await count(tenantId, { ref, status }, MAX_STATEMENT, REQUEST_MS)).matched;
+  };
+  const ports = { ...options, countDeliveries, now: () => Date.now() };
+  let [after, certificatesAt] = ['', 0];
+  const work = async (): Promise<void> => {
+    after = await reviewPage(after, ports);
+    if (certificatesAt > ports.now()) return;
+    await noteCertificates(ports);
+    certificatesAt = ports.now() + HOUR_MS;
+  };
+  repeatUntilClose({ name: 'reviewing episodes', everyMs: REVIEW_MS, work }, scope);
+}
