@@ -200,13 +200,17 @@ whenScram.each([
   120_000,
 );
 
-whenRequested('the broker, restarted under 200 events a second, gets the renewed certificate and password', async () => {
-  await feedDuring(async () => {
-    await kafka.restart();
-    await untilRenewed();
-  });
-  expect(failed).toEqual([]);
-}, 120_000);
+whenRequested(
+  'the broker, restarted under 200 events a second, gets the renewed certificate and password',
+  async () => {
+    await feedDuring(async () => {
+      await kafka.restart();
+      await untilRenewed();
+    });
+    expect(failed).toEqual([]);
+  },
+  120_000,
+);
 
 const MAIN = join(import.meta.dirname, '..', '..', '..', 'services');
 
