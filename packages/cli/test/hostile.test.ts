@@ -76,6 +76,9 @@ test('find says that there are more deliveries than it shows', async () => {
   expect(JSON.parse((await run(['find', 'evt_1', '--json'], env)).out)).toMatchObject({ truncated: true });
 });
 
+const attempt = { attempt: 1, cycle: '0', redelivery: false, at: '2026-01-01T00:00:00Z', durationMs: 9 };
+const refused = { result: 'failed', error: 'TLS', code: 'CERT_HAS_EXPIRED', cause: 'Renew it.' };
+
 test.each([
   ['a failure without a response', [{ ...attempt, ...refused }], /failed: TLS CERT_HAS_EXPIRED +Renew it\./],
   [
