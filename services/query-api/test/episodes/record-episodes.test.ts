@@ -72,12 +72,6 @@ it('instances that record at the same time, and one of them again, keep one epis
   expect(row).toMatchObject({ past: [], current: { first: { at: at(0) }, last: { at: at(39) } } });
 });
 
-it('failures of an alert endpoint are no episode', async () => {
-  const tenantId = randomName('tenant');
-  await apply({ ...failed({ at: at(1) }, { tenantId }), eventType: 'ENDPOINT_ALERT' });
-  expect(await episodesOf(tenantId)).toBeUndefined();
-});
-
 it('10,000 endpoints that fail at once have one open episode each', async () => {
   const tenantId = randomName('tenant');
   const refOf = (index: number) => `0191e7a2-0000-7000-8000-${String(index).padStart(12, '0')}`;
