@@ -14,7 +14,7 @@ import type { Database } from './database.js';
 import { composeDeliveryLog } from './delivery-log/compose.js';
 import { composeHealth, HEALTH } from './endpoint-health/compose.js';
 import { reviewEpisodes } from './episodes/review-episodes.js';
-import { overviewOperations } from './overview/compose.js';
+import { overviewOperations } from './overview/overview.js';
 import { composePayments } from './payments/compose.js';
 import { storeDeadLetter } from './payments/event-store.js';
 import type { CatchUp, CatchUpResult } from './projection/catch-up.js';
@@ -26,7 +26,7 @@ import { composeRedelivery } from './redelivery/compose.js';
 import { createPublishTasks } from './redelivery/redelivery-task.js';
 import type { PublishTasks } from './redelivery/redelivery-task.js';
 import { testOperations } from './redelivery/send-one.js';
-import { composeStatements } from './statements/compose.js';
+import { statementOperations } from './statements/statement.js';
 
 const PUBLISH_MS = 3_000;
 /**
@@ -91,8 +91,7 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
     waiting: { total: Math.ceil(config.api.maxOpenRequests / 2), perTenant: config.maxWaitingPerTenant },
   });
   const health = composeHealth({ database, configurations, failingAfterMs, onSkipped });
-  const statements = composeStatements({ database, configurations, retentionMs: retention.logMs });
-  const composed = [transactions, deliveryLog, health, statements];
+  const composed = [transactions, deliveryLog, health];
   const projections = composed.map(({ projection }) => skipRefused(projection, onSkipped));
   const runQuery: RunPositionQuery = (statement) => database.writing()(statement);
   const catchUps = runProjections({ kafka, groupPrefix, projections, runQuery }, scope);
@@ -111,7 +110,7 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
       },
       scope,
     ),
-    ...statements.operations,
+    ...statementOperations({ database, configurations }),
     ...overviewOperations({ database, configurations, lists }),
     ...testOperations({ database, configurations, publish }),
   ];

@@ -1,4 +1,4 @@
-import { appendAttempt, deliveryIdOf, EVENT_TYPES, makeTestEvent } from '@webhooks/contracts';
+import { deliveryIdOf, EVENT_TYPES, makeTestEvent } from '@webhooks/contracts';
 import type { AttemptLogEntry, EventType } from '@webhooks/contracts';
 import type { ApiRequest } from '@webhooks/http-api';
 import { toDelivery, toRow } from '../src/delivery-log/delivery-documents.js';
@@ -30,14 +30,13 @@ const failed: AttemptLogEntry = {
   ...{ kind: 'attempt', ...base, durationMs: 12.4, result: 'failed', error: 'TLS' },
   nextAt: now.getTime() + 1,
 };
-const history = appendAttempt(undefined, { attempt: 1, at: now.getTime(), durationMs: 12, result: 503 });
 
 const HISTORIES: readonly (readonly [string, readonly DeliveryEntry[]])[] = [
   ['delivered', [{ kind: 'attempt', ...base, durationMs: 0.4, result: 'delivered', status: 200 }]],
   ['pending', [failed]],
   ['pending', [failed, { kind: 'deferred', ...base, attempt: 2, nextAt: now.getTime() }]],
   ['cancelled', [{ kind: 'cancelled', ...base, reason: 'disabled' }]],
-  ['dead', [{ kind: 'dead', ...base, reason: 'expired', history }]],
+  ['dead', [{ kind: 'dead', ...base, reason: 'expired' }]],
   ['pending', [failed, { ...failed, cycle: cycleOf(jobId) }]],
 ];
 
@@ -96,11 +95,14 @@ describe('openapi.yaml describes', () => {
     const empty = emptyBucket(failed);
     const thrice = [failed, failed, failed].reduce(addEntry, empty);
     const deferred = addEntry(thrice, { kind: 'deferred', ...base, nextAt: now.getTime() + 60_000 });
-    const view = (enabled: boolean, buckets: Parameters<typeof viewHealth>[2]) =>
-      viewHealth(ref, { enabled }, buckets, now.getTime() + 1);
+    const first = { at: now.getTime(), error: 'TLS' };
+    const episode = { first, last: first, attempts: 3 };
+    const view = (parts: Parameters<typeof viewHealth>[1], buckets: Parameters<typeof viewHealth>[2]) =>
+      viewHealth(ref, parts, buckets, now.getTime() + 1);
     const states = [
-      ...[[], [addEntry(empty, failed)], [thrice], [deferred]].map((buckets) => view(true, buckets)),
-      view(false, [deferred]),
+      ...[[], [addEntry(empty, failed)]].map((buckets) => view({ enabled: true }, buckets)),
+      ...[[thrice], [deferred]].map((buckets) => view({ enabled: true, episode }, buckets)),
+      view({ enabled: false, episode }, [deferred]),
     ];
     expect(states.map(({ state }) => state)).toEqual(['idle', 'healthy', 'failing', 'paused', 'disabled']);
     for (const state of states) expect(fault('EndpointHealth', state)).toBeUndefined();

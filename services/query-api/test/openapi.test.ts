@@ -25,10 +25,10 @@ import { REDELIVERABLE } from '../src/redelivery/redelivery-store.js';
 import { testOperations } from '../src/redelivery/send-one.js';
 import type { TestPorts } from '../src/redelivery/send-one.js';
 import { MAX_MATCHED } from '../src/redelivery/start-redelivery.js';
-import { overviewOperations } from '../src/overview/compose.js';
-import type { OverviewOptions } from '../src/overview/compose.js';
-import { composeStatements } from '../src/statements/compose.js';
-import type { StatementOptions } from '../src/statements/compose.js';
+import { overviewOperations } from '../src/overview/overview.js';
+import type { OverviewOptions } from '../src/overview/overview.js';
+import { statementOperations } from '../src/statements/statement.js';
+import type { StatementOptions } from '../src/statements/statement.js';
 import { at, faultOf } from './support/openapi.js';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace'];
@@ -53,7 +53,7 @@ const served = [
   ...redeliveryOperations({} as RedeliveryParts),
   ...composeHealth({} as HealthOptions).operations,
   ...testOperations({} as TestPorts),
-  ...composeStatements({} as StatementOptions).operations,
+  ...statementOperations({} as StatementOptions),
   ...overviewOperations({} as OverviewOptions),
 ];
 

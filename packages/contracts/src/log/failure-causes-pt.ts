@@ -1,17 +1,11 @@
-const CHAIN =
-  'A cadeia está incompleta ou não é de uma AC pública: sirva todos os certificados intermediários.';
-const REFUSED =
-  'O seu servidor recusou o nosso certificado de cliente: veja o log dele e confie na nossa AC.';
-const VERIFY =
-  'O endpoint recusou a notificação: confira o segredo e se ele verifica o corpo sem alterações.';
+const CHAIN = 'A cadeia está incompleta ou não é de AC pública: sirva cada certificado intermediário.';
+const REFUSED = 'O servidor recusou o nosso certificado de cliente: veja o log dele, confie na nossa AC.';
+const VERIFY = 'O endpoint recusou a notificação: confira o segredo, e que ele verifica o corpo original.';
 const PATH = 'Nada aceita POST neste caminho: confira a URL do webhook.';
 
 /** The sentences of `FAILURE_CAUSES` in Portuguese, by the same keys. */
 export const FAILURE_CAUSES_PT: ReadonlyMap<string, string> = new Map([
-  [
-    'DNS',
-    'O nome do host não tem endereço, ou o servidor de nomes não responde: confira o nome e os registros.',
-  ],
+  ['DNS', 'O host não tem endereço, ou o servidor de nomes não responde: confira o nome e os registros.'],
   ['CONNECT', 'O servidor não é alcançado: confira a porta, o firewall e as rotas.'],
   ['ECONNREFUSED', 'Nada escuta nesta porta, ou um firewall nos recusa: inicie o servidor, libere o acesso.'],
   ['ECONNRESET', 'O servidor ou um firewall fechou a conexão antes da resposta: veja os logs.'],
@@ -37,10 +31,7 @@ export const FAILURE_CAUSES_PT: ReadonlyMap<string, string> = new Map([
   ['TIMEOUT', 'Não houve resposta a tempo: grave o evento, responda 2xx e só depois faça o trabalho.'],
   ['PROTOCOL', 'A resposta não é HTTP/1.1: confira qual servidor escuta nesta porta.'],
   ['HEADERS_TOO_LONG', 'Os cabeçalhos da resposta passam de 16 KiB: envie menos.'],
-  [
-    'TLS_FLOOD',
-    'O servidor enviou tickets, trocas de chave ou registros TLS minúsculos sem fim: envie inteiros.',
-  ],
+  ['TLS_FLOOD', 'O servidor enviou tickets, chaves ou registros TLS minúsculos sem fim: envie inteiros.'],
   ['ADDRESS_DENIED', 'O nome leva a um endereço privado ou proibido: use um endereço público.'],
   ['3xx', 'Redirecionamentos nunca são seguidos: cadastre a URL final.'],
   ['400', `${VERIFY} O nginx também envia 400 sem um certificado de cliente em que confie.`],

@@ -11,10 +11,7 @@ const PATH = 'Nothing takes a POST at this path: check the URL of the webhook.';
  * class.
  */
 export const FAILURE_CAUSES: ReadonlyMap<string, string> = new Map([
-  [
-    'DNS',
-    'The host name has no address, or its name server does not respond: check the name and its records.',
-  ],
+  ['DNS', 'The host has no address, or its name server does not respond: check the name and its records.'],
   ['CONNECT', 'The server cannot be reached: check its port, its firewall and its routes.'],
   ['ECONNREFUSED', 'Nothing listens on this port, or a firewall refuses us: start the server, let us in.'],
   ['ECONNRESET', 'The server, or a firewall, closed the connection before the response: look at their logs.'],
@@ -62,18 +59,15 @@ export interface Failure {
   readonly status?: number | undefined;
 }
 
-/** `causeOf` in Portuguese has a sentence wherever English has one. */
-const BY_LANGUAGE = { en: FAILURE_CAUSES, pt: FAILURE_CAUSES_PT } as const;
-
 /**
- * Returns the cause and a remedy in one sentence; undefined when there is none, as for an accepted attempt. `language`:
- * default English.
+ * Returns the cause and a remedy in one sentence; undefined when there is none, as for an accepted attempt. Portuguese has
+ * one wherever English has one.
  */
 export function causeOf(
   { error = '', code = '', status }: Failure,
-  language: keyof typeof BY_LANGUAGE = 'en',
+  language: 'en' | 'pt' = 'en',
 ): string | undefined {
-  const causes = BY_LANGUAGE[language];
+  const causes = language === 'pt' ? FAILURE_CAUSES_PT : FAILURE_CAUSES;
   return status === undefined
     ? (causes.get(code) ?? causes.get(error))
     : (causes.get(String(status)) ?? causes.get(`${String(status).slice(0, 1)}xx`));

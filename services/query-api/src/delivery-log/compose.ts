@@ -22,36 +22,39 @@ import type { Counted, Position } from '../statements/daily-totals.js';
 /** Changes of the status that a document stores. Only a batch that is read again after a crash needs them. */
 const MAX_MOVES = 8;
 
+/** Whether the totals count a delivery. A test notification reports no payment. */
+const isCounted = ({ eventId = '', acceptedAt, cents }: Partial<Omit<DeliveryRow, 'updatedAt'>>): boolean =>
+  acceptedAt !== undefined && cents !== undefined && !eventId.startsWith(TEST_EVENT);
+
 /** Returns the changes of a delivery's status, with the one that these entries cause. */
 function movesOf(
-  row: DeliveryRow | undefined,
-  { state: { status: to } }: Delivery,
+  known: Partial<DeliveryRow>,
+  merged: Delivery,
   entries: readonly DeliveryEntry[],
 ): readonly Move[] {
-  const { moves = [], state: { status: from } = {} } = row ?? {};
+  const { moves = [], state } = known;
+  const [from, to] = [isCounted(known) ? state?.status : undefined, merged.state.status];
   const position = entries.at(-1)?.position;
-  if (from === to || position === undefined) return moves;
+  if (!isCounted(merged) || from === to || position === undefined) return moves;
   return [...moves, { ...position, ...omitUndefined({ from }), to }].slice(-MAX_MOVES);
 }
 
 /** Returns the document with these entries merged in; undefined when it already contains them. */
 function mergeRow(row: DeliveryRow | undefined, entries: readonly DeliveryEntry[]): DeliveryRow | undefined {
   const known = row && toDelivery(row);
-  const merged = mergeEntries(known, entries);
+  const { acceptedAt, cents } = row ?? {};
+  // The totals have counted this time and amount, and an event that is repeated the next day must not change them.
+  const merged = { ...mergeEntries(known, entries), ...omitUndefined({ acceptedAt, cents }) };
   if (isDeepStrictEqual(known, merged)) return undefined;
-  return { ...toRow(merged, (row?.version ?? 0) + 1), moves: movesOf(row, merged, entries) };
+  return { ...toRow(merged, (row?.version ?? 0) + 1), moves: movesOf(row ?? {}, merged, entries) };
 }
 
-/** Returns the changes of a delivery's status that these entries caused. A test notification reports no payment. */
+/** Returns the changes of a delivery's status that these entries caused. */
 function factsOf(row: DeliveryRow, entries: readonly DeliveryEntry[]): readonly Counted[] {
-  const { tenantId, ref, eventId, acceptedAt, cents, moves = [] } = row;
-  if (acceptedAt === undefined || cents === undefined || eventId.startsWith(TEST_EVENT)) return [];
+  const { tenantId, ref, acceptedAt = 0, cents = 0, moves = [] } = row;
   const isOfEntries = ({ partition, offset }: Position): boolean =>
     entries.some(({ position }) => position?.partition === partition && position.offset === offset);
-  return moves.filter(isOfEntries).map(({ partition, offset, from, to }) => ({
-    ...{ partition, offset, tenantId, acceptedAt, of: ref, cents },
-    adds: { ...(from && { [from]: -1 as const }), [to]: 1 as const },
-  }));
+  return moves.filter(isOfEntries).map((move) => ({ ...move, tenantId, acceptedAt, of: ref, cents }));
 }
 
 /** Writes entries to the documents of their deliveries; see `upsertMerged`. Returns what they change in the totals. */
@@ -71,9 +74,7 @@ export async function writeEntries(
       return merged;
     },
   );
-  const facts = [...written].flatMap(([id, row]) => factsOf(row, byDelivery.get(id) ?? []));
-  // Several deliveries of one record have one position, so only the order of positions matters.
-  return facts.sort((one, other) => one.offset - other.offset);
+  return [...written].flatMap(([id, row]) => factsOf(row, byDelivery.get(id) ?? []));
 }
 
 interface DeliveryLogOptions extends Omit<DeliveryPorts, 'storeFor'> {
@@ -111,7 +112,6 @@ export function composeDeliveryLog(options: DeliveryLogOptions) {
       topics: [TOPICS.attempts, TOPICS.deadLetters],
       maxBytes: MAX_BYTES,
       intervalMs: INTERVAL_MS,
-      publishesPositions: true,
       apply: async (records) => {
         const { entries, notifications, fanOuts } = readRecords(records, onSkipped);
         // Notifications first, so that every delivery that is shown can be sent again.

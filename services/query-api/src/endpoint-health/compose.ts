@@ -8,7 +8,8 @@ import type { Database } from '../database.js';
 import { deliveryStoreWithin } from '../delivery-log/delivery-store.js';
 import { countPacks, findBuckets } from './count-attempts.js';
 import type { ReadPack } from './count-attempts.js';
-import { DAY_MS, viewHealth } from './view-health.js';
+import { DAY_MS } from './health-bucket.js';
+import { viewHealth } from './view-health.js';
 import { findEpisodes } from '../episodes/episode-store.js';
 import { recordEpisodes } from '../episodes/record-episodes.js';
 import { omitUndefined } from '../omit-undefined.js';
@@ -84,7 +85,6 @@ export function composeHealth({ database, configurations, failingAfterMs, onSkip
       name: HEALTH,
       topics: [TOPICS.attempts],
       intervalMs: INTERVAL_MS,
-      publishesPositions: true,
       positionsName: HEALTH,
       apply: async (records) => {
         const packs = records.flatMap((record) => readPack(record, onSkipped) ?? []);

@@ -3,9 +3,8 @@ import type { RunQuery } from '@webhooks/mongodb';
 import type { Connection, Model } from 'mongoose';
 import { documentSchema, upsertMerged } from '../documents.js';
 import { keyOf } from '../payments/event-store.js';
-import { addEntry, BUCKET_MS, bucketStartOf, emptyBucket } from './health-bucket.js';
+import { addEntry, BUCKET_MS, bucketStartOf, DAY_MS, emptyBucket, HOUR_MS } from './health-bucket.js';
 import type { HealthBucket } from './health-bucket.js';
-import { DAY_MS, HOUR_MS } from './view-health.js';
 
 /** A bucket as a document of the collection `endpointHealth`. */
 export interface HealthRow extends HealthBucket {
@@ -93,9 +92,7 @@ function count(known: HealthRow | undefined, placed: readonly Placed[], id: stri
   const packs: Record<string, readonly string[]> = { ...before.packs };
   const fresh = placed
     .filter(({ partition, offset }) => offset >= (before.offsets[partition] ?? 0))
-    .filter(({ partition, id: pack }) => pack === undefined || !packs[partition]?.includes(pack))
-    // Partitions are read one after the other, but failures in a row are counted in order of time.
-    .sort((one, other) => one.entry.at - other.entry.at);
+    .filter(({ partition, id: pack }) => pack === undefined || !packs[partition]?.includes(pack));
   if (fresh.length === 0) return undefined;
   const offsets: Record<string, number> = { ...before.offsets };
   let row = before;
@@ -120,20 +117,19 @@ export const countPacks = (runQuery: RunHealthQuery, packs: readonly ReadPack[])
 /** Excludes the fields that only counting needs: most of a document. */
 const WITHOUT_BOOKKEEPING = '-packs -offsets -version -expiresAt';
 
-/** Returns the buckets of an endpoint's last day, the oldest first: at most 144 documents, by the index of `_id`. */
-export async function findBuckets(
+const findRange = (runQuery: RunHealthQuery, range: object): Promise<readonly HealthBucket[]> =>
+  runQuery(({ endpointHealth }) =>
+    endpointHealth.find(range, WITHOUT_BOOKKEEPING).lean<HealthBucket[]>().exec(),
+  );
+
+/** Returns the buckets of an endpoint's last day: at most 144 documents, by the index of `_id`. */
+export function findBuckets(
   runQuery: RunHealthQuery,
   { tenantId, ref, now }: { readonly tenantId: string; readonly ref: string; readonly now: number },
 ): Promise<readonly HealthBucket[]> {
   const id = keyOf(tenantId, ref);
   const [from, to] = [bucketId(id, now - DAY_MS + BUCKET_MS), bucketId(id, now + BUCKET_MS)];
-  return runQuery(({ endpointHealth }) =>
-    endpointHealth
-      .find({ _id: { $gte: from, $lte: to } }, WITHOUT_BOOKKEEPING)
-      .sort({ _id: 1 })
-      .lean<HealthBucket[]>()
-      .exec(),
-  );
+  return findRange(runQuery, { _id: { $gte: from, $lte: to } });
 }
 
 /** Returns the buckets of the last hour of all endpoints of a tenant, by ref: at most seven each, by an index. */
@@ -143,8 +139,5 @@ export async function findLastHour(
   now: number,
 ): Promise<ReadonlyMap<string, readonly HealthBucket[]>> {
   const startAt = { $gte: bucketStartOf(now - HOUR_MS + BUCKET_MS) };
-  const rows = await runQuery(({ endpointHealth }) =>
-    endpointHealth.find({ tenantId, startAt }, WITHOUT_BOOKKEEPING).lean<HealthBucket[]>().exec(),
-  );
-  return Map.groupBy(rows, ({ ref }) => ref);
+  return Map.groupBy(await findRange(runQuery, { tenantId, startAt }), ({ ref }) => ref);
 }

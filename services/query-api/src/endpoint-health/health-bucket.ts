@@ -20,8 +20,6 @@ export interface HealthBucket {
   readonly durations: Readonly<Record<string, number>>;
   readonly lastSuccessAt?: number;
   readonly lastFailureAt?: number;
-  /** Count and first time of the failures since the last success of this bucket; null when there are none. */
-  readonly failing: { readonly since: number; readonly count: number } | null;
   /** The latest time until which a delivery was deferred. */
   readonly deferredUntil?: number;
   /** When a delivery was last deferred because of a fault of the worker. */
@@ -31,6 +29,10 @@ export interface HealthBucket {
 }
 
 export const BUCKET_MS = 10 * 60_000;
+export const HOUR_MS = 6 * BUCKET_MS;
+export const DAY_MS = 24 * HOUR_MS;
+/** The same as in the worker's alert: enough time to issue a certificate. */
+export const WARNING_MS = 30 * DAY_MS;
 export const MAX_CLASSES = 20;
 const OTHER = 'OTHER';
 /** Each bin ends 10 % above the one before, so a percentile is at most 10 % too high. */
@@ -53,7 +55,6 @@ export const emptyBucket = ({ tenantId, ref, at }: AttemptLogEntry): HealthBucke
   failed: 0,
   failures: {},
   durations: {},
-  failing: null,
 });
 
 const later = (one: number | undefined, other: number): number => Math.max(one ?? 0, other);
@@ -71,15 +72,11 @@ function countFailure(
 
 type Attempt = Extract<AttemptLogEntry, { readonly kind: 'attempt' }>;
 
-function addSuccess(bucket: HealthBucket, { at }: Attempt): HealthBucket {
-  const { failing } = bucket;
-  return {
-    ...bucket,
-    succeeded: bucket.succeeded + 1,
-    lastSuccessAt: later(bucket.lastSuccessAt, at),
-    failing: failing && failing.since > at ? failing : null,
-  };
-}
+const addSuccess = (bucket: HealthBucket, { at }: Attempt): HealthBucket => ({
+  ...bucket,
+  succeeded: bucket.succeeded + 1,
+  lastSuccessAt: later(bucket.lastSuccessAt, at),
+});
 
 /** Returns the name of a failure. It names a member in the database, so it contains no `.` and no `$`. */
 function kindOf({ status, error, code }: Attempt): string {
@@ -88,18 +85,12 @@ function kindOf({ status, error, code }: Attempt): string {
   return code === undefined ? name : `${name}/${code}`;
 }
 
-function addFailure(bucket: HealthBucket, attempt: Attempt): HealthBucket {
-  const { at } = attempt;
-  const counted = {
-    ...bucket,
-    failed: bucket.failed + 1,
-    failures: countFailure(bucket.failures, kindOf(attempt), at),
-    lastFailureAt: later(bucket.lastFailureAt, at),
-  };
-  if (at <= (bucket.lastSuccessAt ?? -1)) return counted;
-  const { since, count } = bucket.failing ?? { since: at, count: 0 };
-  return { ...counted, failing: { since: Math.min(since, at), count: count + 1 } };
-}
+const addFailure = (bucket: HealthBucket, attempt: Attempt): HealthBucket => ({
+  ...bucket,
+  failed: bucket.failed + 1,
+  failures: countFailure(bucket.failures, kindOf(attempt), attempt.at),
+  lastFailureAt: later(bucket.lastFailureAt, attempt.at),
+});
 
 /** Adds one entry to a bucket. */
 export function addEntry(bucket: HealthBucket, entry: AttemptLogEntry): HealthBucket {

@@ -2,20 +2,24 @@ import { causeOf } from '@webhooks/contracts';
 import type { KnownConfiguration } from '../configurations.js';
 import type { Episode } from '../episodes/episode.js';
 import { omitUndefined } from '../omit-undefined.js';
-import { BUCKET_MS, MAX_CLASSES, bucketStartOf, endOfBin } from './health-bucket.js';
+import {
+  BUCKET_MS,
+  DAY_MS,
+  HOUR_MS,
+  MAX_CLASSES,
+  WARNING_MS,
+  bucketStartOf,
+  endOfBin,
+} from './health-bucket.js';
 import type { FailureCount, HealthBucket } from './health-bucket.js';
 
 /**
- * `disabled`: nothing is sent, whatever the results of earlier attempts. `idle`: no attempt within a day, and no open episode. `deferred`:
- * deliveries wait because of a fault of the worker. `failing`: the last attempts failed. `paused`: as `failing`, and the
- * next attempts wait until `until`.
+ * `disabled`: nothing is sent, whatever the results of earlier attempts. `idle`: no attempt within a day, and no open
+ * episode. `deferred`: deliveries wait because of a fault of the worker. `failing`: the last attempts failed. `paused`: as
+ * `failing`, and the next attempts wait until `until`.
  */
 type State = 'disabled' | 'idle' | 'healthy' | 'deferred' | 'failing' | 'paused';
 
-export const HOUR_MS = 6 * BUCKET_MS;
-export const DAY_MS = 24 * HOUR_MS;
-/** The same as in the worker's alert: enough time to issue a certificate. */
-export const WARNING_MS = 30 * DAY_MS;
 /** Failures in a row from which an endpoint counts as failing. */
 const FAILING_AFTER = 3;
 
@@ -43,23 +47,12 @@ export function viewWindow(buckets: readonly HealthBucket[], from: number) {
   };
 }
 
+/** Formats a time; undefined for 0. */
+const knownTime = (at: number): string | undefined => (at > 0 ? timeOf(at) : undefined);
+
 /** The latest known time; 0 when there is none. */
 const latest = (times: readonly (number | undefined)[]): number =>
   Math.max(0, ...times.map((time) => time ?? 0));
-
-/** Counts the failures after the last success of all buckets. They began with the open episode. */
-function failingOf(buckets: readonly HealthBucket[], lastSuccessAt: number, episode?: Episode) {
-  const behind = buckets.flatMap(({ failing }) =>
-    failing && failing.since > lastSuccessAt ? [failing] : [],
-  );
-  return {
-    inARow: Math.max(
-      episode?.attempts ?? 0,
-      behind.reduce((sum, { count }) => sum + count, 0),
-    ),
-    since: Math.min(episode?.first.at ?? Infinity, ...behind.map(({ since }) => since)),
-  };
-}
 
 /** What the health of an endpoint depends on, beside its attempts. */
 interface HealthParts extends Pick<KnownConfiguration, 'enabled' | 'policy'> {
@@ -72,8 +65,8 @@ export function stateOf(buckets: readonly HealthBucket[], { enabled, episode }: 
   const lastSuccess = latest(buckets.map(({ lastSuccessAt }) => lastSuccessAt));
   const lastFailure = latest(buckets.map(({ lastFailureAt }) => lastFailureAt));
   const times = omitUndefined({
-    lastSuccessAt: lastSuccess > 0 ? timeOf(lastSuccess) : undefined,
-    lastFailureAt: lastFailure > 0 ? timeOf(lastFailure) : undefined,
+    lastSuccessAt: knownTime(lastSuccess),
+    lastFailureAt: knownTime(lastFailure),
   });
   const view = (state: State, failing: { readonly until?: string; readonly failingSince?: string } = {}) => ({
     state,
@@ -81,13 +74,12 @@ export function stateOf(buckets: readonly HealthBucket[], { enabled, episode }: 
     ...times,
   });
   if (!enabled) return view('disabled');
-  const { inARow, since } = failingOf(buckets, lastSuccess, episode);
-  if (inARow < FAILING_AFTER) {
+  if (!episode || episode.attempts < FAILING_AFTER) {
     const isDeferred = latest(buckets.map(({ faultAt }) => faultAt)) > lastSuccess;
     const state = Math.max(lastSuccess, lastFailure) === 0 ? 'idle' : 'healthy';
     return view(isDeferred ? 'deferred' : state);
   }
-  const failingSince = timeOf(since);
+  const failingSince = timeOf(episode.first.at);
   const until = latest(buckets.map(({ deferredUntil }) => deferredUntil));
   return until > now
     ? view('paused', { until: timeOf(until), failingSince })

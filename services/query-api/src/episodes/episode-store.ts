@@ -4,9 +4,8 @@ import type { Connection, Model } from 'mongoose';
 import { documentSchema, expiring, MAX_STATEMENT, upsertMerged, writeRows } from '../documents.js';
 import { omitUndefined } from '../omit-undefined.js';
 import { idOf, keyOf } from '../payments/event-store.js';
-import { factsOf } from './alert-facts.js';
-import { NO_EPISODES } from './episode.js';
-import type { AlertKind, EndpointEpisodes, Episode } from './episode.js';
+import { factsOf, NO_EPISODES } from './episode.js';
+import type { AlertFact, EndpointEpisodes, Episode } from './episode.js';
 
 /** The fields of every document of the collection `episodes`. */
 interface StoredRow {
@@ -32,8 +31,8 @@ export interface OutboxRow extends StoredRow {
   /** When it was filled last, Unix milliseconds. */
   readonly filledAt: number;
   readonly tasks: readonly { readonly ref: string; readonly eventId: string; readonly body: string }[];
-  /** The facts that are told, each with the id of its document. */
-  readonly facts: readonly { readonly id: string; readonly kind: AlertKind; readonly key: number }[];
+  /** The facts that are reported, each with the id of its document. */
+  readonly facts: readonly (Pick<AlertFact, 'kind' | 'at'> & { readonly id: string })[];
 }
 
 type RunEpisodeQuery = RunQuery<{ readonly episodes: Model<EpisodeRow> }>;
@@ -51,11 +50,11 @@ export function episodeModelOn(connection: Connection, retentionMs: number): Mod
 
 /** Returns the next version of a document. */
 function nextRow({ _id, version }: EpisodeRow, state: EndpointEpisodes): EpisodeRow {
-  const { current, past, settledUntil, deadAt, certificateNotAfter, told } = state;
-  const known = { past, settledUntil, told, ...omitUndefined({ current, deadAt, certificateNotAfter }) };
-  const hasFacts = factsOf(state, { now: Infinity, failingAfterMs: 0 }).length > 0;
+  const { current, past, settledUntil, deadAt, certificateNotAfter, reported } = state;
+  const known = { past, settledUntil, reported, ...omitUndefined({ current, deadAt, certificateNotAfter }) };
+  const isOpen = current !== undefined || factsOf(state, Infinity, 0).length > 0;
   const closedAt = new Date(Math.max(settledUntil, deadAt ?? 0, certificateNotAfter ?? 0));
-  return { _id, version: version + 1, ...known, ...(current || hasFacts ? { open: 'yes' } : { closedAt }) };
+  return { _id, version: version + 1, ...known, ...(isOpen ? { open: 'yes' } : { closedAt }) };
 }
 
 /** Changes the episodes of endpoints, by the ids of their documents; see `upsertMerged`. `change` must be idempotent. */

@@ -1,4 +1,5 @@
 import type { AttemptEntry, AttemptLogEntry } from '@webhooks/contracts';
+import { WARNING_MS } from '../endpoint-health/health-bucket.js';
 import { omitUndefined } from '../omit-undefined.js';
 import { chainOrders, orderBy } from '../order.js';
 
@@ -39,11 +40,11 @@ export interface EndpointEpisodes {
   readonly deadAt?: number;
   /** When the webhook's own client certificate ends; absent until that is soon. */
   readonly certificateNotAfter?: number;
-  /** For each kind, the key of the latest fact that was told. It only rises, so a fact is told once. */
-  readonly told: Readonly<Partial<Record<AlertKind, number>>>;
+  /** For each kind, the time of the latest fact that was reported. It only rises, so a fact is reported once. */
+  readonly reported: Readonly<Partial<Record<AlertKind, number>>>;
 }
 
-export const NO_EPISODES: EndpointEpisodes = { past: [], settledUntil: 0, told: {} };
+export const NO_EPISODES: EndpointEpisodes = { past: [], settledUntil: 0, reported: {} };
 
 /** Enough for an endpoint that fails each night of its last three weeks; 8 KB. */
 const MAX_PAST = 20;
@@ -75,7 +76,8 @@ export function endEpisode(
   if (!current || current.first.at > at) return { ...state, settledUntil };
   const { first, last } = current;
   const isSplit = last.at > at;
-  const counts = at - first.at > failingAfterMs || first.at <= (state.told.failing ?? 0);
+  const countsAt = first.at + failingAfterMs;
+  const counts = at > countsAt || countsAt <= (state.reported.failing ?? 0);
   const closed = { ...current, last: isSplit ? first : last, endedAt: at, ended };
   const past = counts ? [closed, ...state.past].slice(0, MAX_PAST) : state.past;
   return { ...rest, past, settledUntil, ...(isSplit ? { current: beginWith(last) } : {}) };
@@ -104,4 +106,43 @@ export function foldEntries(
     return endEpisode(state, { at, ended: 'success' }, failingAfterMs);
   };
   return [...entries].sort(byTime).reduce(add, known);
+}
+
+/** A fact about an endpoint of which an alert is made, once. */
+export interface AlertFact {
+  readonly kind: AlertKind;
+  /** When it became true, Unix milliseconds. It distinguishes the fact from others of its endpoint and kind. */
+  readonly at: number;
+  readonly episode?: Episode;
+}
+
+function factsOfEpisode(episode: Episode, failingAfterMs: number): readonly AlertFact[] {
+  const { first, endedAt = 0, ended } = episode;
+  const failing = { kind: 'failing', at: first.at + failingAfterMs, episode } as const;
+  return ended === 'success' ? [failing, { kind: 'recovered', at: endedAt, episode }] : [failing];
+}
+
+/**
+ * Returns the facts that are true at `now` and were not reported, the oldest first. An episode counts as failing
+ * `failingAfterMs` after its first failure.
+ */
+export function factsOf(state: EndpointEpisodes, now: number, failingAfterMs: number): readonly AlertFact[] {
+  const { current, past, deadAt = 0, certificateNotAfter = 0, reported } = state;
+  const episodes = current ? [current, ...past] : past;
+  const all: readonly AlertFact[] = [
+    ...episodes.flatMap((episode) => factsOfEpisode(episode, failingAfterMs)),
+    { kind: 'dead', at: deadAt },
+    { kind: 'expiring', at: certificateNotAfter - WARNING_MS },
+  ];
+  return all.filter(({ kind, at }) => at <= now && at > (reported[kind] ?? 0)).sort(orderBy(({ at }) => at));
+}
+
+/** Marks facts as reported. */
+export function markReported<S extends EndpointEpisodes>(
+  state: S,
+  facts: readonly Pick<AlertFact, 'kind' | 'at'>[],
+): S {
+  const reported = { ...state.reported };
+  for (const { kind, at } of facts) reported[kind] = Math.max(reported[kind] ?? 0, at);
+  return { ...state, reported };
 }

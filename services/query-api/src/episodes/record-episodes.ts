@@ -1,4 +1,3 @@
-import { ALERT_KIND } from '@webhooks/contracts';
 import type { AttemptLogEntry } from '@webhooks/contracts';
 import type { Database } from '../database.js';
 import { chunksOf } from '../documents.js';
@@ -37,16 +36,14 @@ async function endByCountedSuccess(
 
 /**
  * Records the episodes of the endpoints whose failures in these entries leave a trace, and of those whose episode is open.
- * Entries may be recorded repeatedly and in any order. Any other endpoint costs one indexed read for each batch. Failures
- * of alert endpoints are no episodes.
+ * Entries may be recorded repeatedly and in any order. Any other endpoint costs one indexed read for each batch.
  */
 export async function recordEpisodes(
   database: Writing,
   entries: readonly AttemptLogEntry[],
   failingAfterMs: number,
 ): Promise<void> {
-  const ofWebhooks = entries.filter(({ eventType }) => eventType !== ALERT_KIND);
-  const byEndpoint = Map.groupBy(ofWebhooks, ({ tenantId, ref }) => keyOf(tenantId, ref));
+  const byEndpoint = Map.groupBy(entries, ({ tenantId, ref }) => keyOf(tenantId, ref));
   for (const chunk of chunksOf([...byEndpoint])) {
     const filter = { _id: { $in: chunk.map(([id]) => id) }, open: 'yes' } as const;
     const open = await database.writing()(({ episodes }) => episodes.distinct('_id', filter).exec());

@@ -1,16 +1,12 @@
 import { AppError } from '@webhooks/http-api';
-import { REQUEST_MS } from '@webhooks/mongodb';
 import { repeatUntilClose } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import type { ConfigurationRow, Configurations, KnownConfiguration } from '../configurations.js';
-import type { Database } from '../database.js';
-import { deliveryStoreWithin } from '../delivery-log/delivery-store.js';
 import { MAX_STATEMENT } from '../documents.js';
-import { HOUR_MS, WARNING_MS } from '../endpoint-health/view-health.js';
+import { HOUR_MS, WARNING_MS } from '../endpoint-health/health-bucket.js';
 import { idOf, keyOf, tenantOf } from '../payments/event-store.js';
 import type { CatchUpResult } from '../projection/catch-up.js';
-import { factsOf, markTold } from './alert-facts.js';
-import { endEpisode } from './episode.js';
+import { endEpisode, factsOf, markReported } from './episode.js';
 import type { EndpointEpisodes } from './episode.js';
 import { changeEpisodes, findOpen } from './episode-store.js';
 import type { EpisodeRow } from './episode-store.js';
@@ -43,15 +39,12 @@ export function compareWith(
 }
 
 async function endChanged(rows: readonly EpisodeRow[], ports: ReviewPorts): Promise<void> {
-  const { database, configurations, failingAfterMs } = ports;
-  const changed = rows.flatMap((row) => {
-    const configuration = configurations.known(tenantOf(row._id), idOf(row._id));
-    const isSame = !configuration || compareWith(row, configuration, failingAfterMs) === row;
-    return isSame ? [] : [[row._id, configuration] as const];
-  });
-  await changeEpisodes(database, new Map(changed), (row, configuration) =>
-    compareWith(row, configuration, failingAfterMs),
-  );
+  const compare = (row: EpisodeRow): EndpointEpisodes => {
+    const configuration = ports.configurations.known(tenantOf(row._id), idOf(row._id));
+    return configuration ? compareWith(row, configuration, ports.failingAfterMs) : row;
+  };
+  const changed = rows.filter((row) => compare(row) !== row);
+  await changeEpisodes(ports.database, new Map(changed.map((row) => [row._id, row])), compare);
 }
 
 /**
@@ -67,11 +60,16 @@ export async function reviewPage(after: string, ports: ReviewPorts): Promise<str
   const page = await findOpen(database, after);
   const rows = page.filter((row) => 'past' in row);
   await endChanged(rows, ports);
-  const moment = { now: ports.now(), failingAfterMs };
-  const due = rows.filter((row) => factsOf(row, moment).length > 0).map(({ _id }) => _id);
-  const isAlerted = (id: string): boolean => configurations.alertEndpointsOf(tenantOf(id)).length > 0;
-  const silent = due.filter((id) => !isAlerted(id)).map((id) => [id, moment] as const);
-  await changeEpisodes(database, new Map(silent), (row, at) => markTold(row, factsOf(row, at)));
+  const now = ports.now();
+  const due = rows.filter((row) => factsOf(row, now, failingAfterMs).length > 0).map(({ _id }) => _id);
+  // Never about an alert endpoint.
+  const isAlerted = (id: string): boolean =>
+    configurations.known(tenantOf(id), idOf(id))?.alert === undefined &&
+    configurations.alertEndpointsOf(tenantOf(id)).length > 0;
+  const others = due.filter((id) => !isAlerted(id)).map((id) => [id, now] as const);
+  await changeEpisodes(database, new Map(others), (row, at) =>
+    markReported(row, factsOf(row, at, failingAfterMs)),
+  );
   const alerted = Map.groupBy(due.filter(isAlerted), tenantOf);
   const outboxes = page.filter((row) => 'tasks' in row).map(({ _id }) => tenantOf(_id));
   for (const tenantId of new Set([...outboxes, ...alerted.keys()]))
@@ -85,6 +83,7 @@ const certificateEndOf = ({ enabled, alert, policy }: ConfigurationRow): number 
 
 /** Notes the client certificates that end soon, of tenants that have alert endpoints. */
 export async function noteCertificates({ database, configurations, now }: ReviewPorts): Promise<void> {
+  await configurations.upToDate();
   const ends = new Map<string, number>();
   for (const row of configurations.all()) {
     const notAfter = certificateEndOf(row);
@@ -98,23 +97,14 @@ export async function noteCertificates({ database, configurations, now }: Review
 /** From one page to the next: of 500 open episodes each is reviewed within a second, of 10,000 within 20. */
 const REVIEW_MS = 1_000;
 
-type ReviewOptions = Omit<ReviewPorts, 'database' | 'countDeliveries' | 'now'> & {
-  readonly database: Database;
-};
-
 /** Reviews the open episodes of all tenants, page by page, until the service closes. */
-export function reviewEpisodes(options: ReviewOptions, scope: ServiceScope): void {
-  const countDeliveries: AlertPorts['countDeliveries'] = async (tenantId, ref, status) => {
-    const { count } = deliveryStoreWithin(options.database, REQUEST_MS);
-    return (await count(tenantId, { ref, status }, MAX_STATEMENT, REQUEST_MS)).matched;
-  };
-  const ports = { ...options, countDeliveries, now: () => Date.now() };
-  let [after, certificatesAt] = ['', 0];
+export function reviewEpisodes(options: Omit<ReviewPorts, 'now'>, scope: ServiceScope): void {
+  const ports = { ...options, now: () => Date.now() };
+  let after = '';
   const work = async (): Promise<void> => {
     after = await reviewPage(after, ports);
-    if (certificatesAt > ports.now()) return;
-    await noteCertificates(ports);
-    certificatesAt = ports.now() + HOUR_MS;
   };
   repeatUntilClose({ name: 'reviewing episodes', everyMs: REVIEW_MS, work }, scope);
+  const note = () => noteCertificates(ports);
+  repeatUntilClose({ name: 'noting certificates', everyMs: HOUR_MS, work: note }, scope);
 }

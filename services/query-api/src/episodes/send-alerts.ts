@@ -1,15 +1,17 @@
 import { ALERT_KIND, deliveryIdOf } from '@webhooks/contracts';
+import { REQUEST_MS } from '@webhooks/mongodb';
 import type { Configurations } from '../configurations.js';
 import type { Database } from '../database.js';
 import { FIRST_CYCLE } from '../delivery-log/delivery-state.js';
 import type { DeliveryStatus } from '../delivery-log/delivery-state.js';
-import { DAY_MS } from '../endpoint-health/view-health.js';
-import { omitUndefined } from '../omit-undefined.js';
+import { deliveryStoreWithin } from '../delivery-log/delivery-store.js';
+import { MAX_STATEMENT } from '../documents.js';
+import { DAY_MS, WARNING_MS } from '../endpoint-health/health-bucket.js';
 import { idOf } from '../payments/event-store.js';
 import { makeTask } from '../redelivery/redelivery-task.js';
 import type { PublishTasks } from '../redelivery/redelivery-task.js';
-import { factsOf, markTold } from './alert-facts.js';
-import type { AlertFact } from './alert-facts.js';
+import { factsOf, markReported } from './episode.js';
+import type { AlertFact } from './episode.js';
 import { changeEpisodes, findEpisodes, findOutbox, writeOutbox } from './episode-store.js';
 import type { OutboxRow } from './episode-store.js';
 import { makeAlert, renderAlert, utc, withoutQuery } from './render-alert.js';
@@ -21,10 +23,8 @@ const MAX_ALERTS = 20;
 const SHARE = 5;
 
 export interface AlertPorts {
-  readonly database: Pick<Database, 'writing'>;
+  readonly database: Pick<Database, 'writing' | 'within'>;
   readonly configurations: Pick<Configurations, 'known' | 'alertEndpointsOf'>;
-  /** Returns the number of an endpoint's deliveries that have a status. */
-  readonly countDeliveries: (tenantId: string, ref: string, status: DeliveryStatus) => Promise<number>;
   readonly publish: PublishTasks;
   readonly failingAfterMs: number;
   readonly now: () => number;
@@ -42,44 +42,32 @@ interface StoredFact extends AlertFact {
 const isSent = ({ kind, at }: AlertFact, now: number): boolean => kind === 'expiring' || at > now - DAY_MS;
 
 async function makeOwn(tenantId: string, fact: StoredFact, ports: AlertPorts): Promise<Alert> {
-  const { kind, key } = fact;
+  const { kind, at } = fact;
   const ref = idOf(fact.id);
   const url = ports.configurations.known(tenantId, ref)?.endpointUrl;
-  const count = (status: DeliveryStatus) => ports.countDeliveries(tenantId, ref, status);
-  const about = {
-    ...{ ref, endpointUrl: url && withoutQuery(url), waiting: await count('pending') },
-    count: kind === 'dead' ? await count('dead') : undefined,
-    notAfter: kind === 'expiring' ? utc(key) : undefined,
-  };
-  return makeAlert(tenantId, fact, omitUndefined(about));
+  const store = deliveryStoreWithin(ports.database, REQUEST_MS);
+  const count = async (status: DeliveryStatus): Promise<number> =>
+    (await store.count(tenantId, { ref, status }, MAX_STATEMENT, REQUEST_MS)).matched;
+  return makeAlert(tenantId, fact, {
+    ...{ ref, waiting: await count('pending') },
+    ...(url && { endpointUrl: withoutQuery(url) }),
+    ...(kind === 'dead' && { count: await count('dead') }),
+    ...(kind === 'expiring' && { notAfter: utc(at + WARNING_MS) }),
+  });
 }
 
-/** Makes one alert about many endpoints for each kind of facts. */
-const makeCounts = (tenantId: string, facts: readonly StoredFact[], now: number): readonly Alert[] =>
-  [...Map.groupBy(facts, ({ kind }) => kind)].map(([kind, some]) => {
-    const refs = some.slice(0, MAX_ALERTS).map(({ id }) => idOf(id));
-    return makeAlert(tenantId, { kind, at: now, key: now }, { refs, count: some.length });
-  });
-
-/** Returns the outbox with the alerts of these facts. Their bytes are stored, so that an id never has two bodies. */
-async function fill(
+/** Makes an alert of each fact; of many facts one alert of each kind. */
+function makeAlerts(
   tenantId: string,
-  { _id, version }: OutboxRow,
   facts: readonly StoredFact[],
   ports: AlertPorts,
-): Promise<OutboxRow> {
+): Promise<readonly Alert[]> {
+  if (facts.length <= MAX_ALERTS) return Promise.all(facts.map((fact) => makeOwn(tenantId, fact, ports)));
   const now = ports.now();
-  const sent = facts.filter((fact) => isSent(fact, now));
-  const alerts =
-    sent.length > MAX_ALERTS
-      ? makeCounts(tenantId, sent, now)
-      : await Promise.all(sent.map((fact) => makeOwn(tenantId, fact, ports)));
-  const endpoints = ports.configurations.alertEndpointsOf(tenantId);
-  const tasks = endpoints.flatMap(({ ref, alert: settings }) =>
-    alerts.map((alert) => ({ ref, eventId: alert.event.id, body: renderAlert(alert, settings) })),
+  const counts = [...Map.groupBy(facts, ({ kind }) => kind)].map(([kind, { length: count }]) =>
+    makeAlert(tenantId, { kind, at: now }, { count }),
   );
-  const marked = facts.map(({ id, kind, key }) => ({ id, kind, key }));
-  return { _id, version: version + 1, open: 'yes', filledAt: now, tasks, facts: marked };
+  return Promise.resolve(counts);
 }
 
 /** Marks the facts, publishes the alerts and empties the outbox. A crash repeats it with the same bytes. */
@@ -89,7 +77,7 @@ async function empty(tenantId: string, outbox: OutboxRow, ports: AlertPorts): Pr
   await changeEpisodes(
     database,
     Map.groupBy(facts, ({ id }) => id),
-    markTold,
+    markReported,
   );
   const made = tasks.flatMap(({ ref, eventId, body }) => {
     const configuration = configurations.known(tenantId, ref);
@@ -105,19 +93,30 @@ async function empty(tenantId: string, outbox: OutboxRow, ports: AlertPorts): Pr
 
 /**
  * Sends the alerts of one tenant: about these endpoints, or what an earlier run left in the outbox. Several instances may
- * do so at once: each step is idempotent, and one of them fills the outbox.
+ * do so at once: each step is idempotent, and one of them fills the outbox. The outbox stores the bytes, so that an id
+ * never has two bodies.
  */
 export async function sendAlerts(tenantId: string, ids: readonly string[], ports: AlertPorts): Promise<void> {
-  const { database, failingAfterMs } = ports;
+  const { database, configurations, failingAfterMs } = ports;
   const now = ports.now();
-  // Before the endpoints: a fact that is still untold after the outbox was read is in no other batch.
+  // Before the endpoints: a fact that is still not reported after the outbox was read is in no other batch.
   const outbox = await findOutbox(database, tenantId);
   if (outbox.open) return empty(tenantId, outbox, ports);
   if (now < outbox.filledAt + failingAfterMs / SHARE) return;
   const rows = await findEpisodes(database.writing(), ids);
-  const moment = { now, failingAfterMs };
-  const facts = rows.flatMap((row) => factsOf(row, moment).map((fact) => ({ ...fact, id: row._id })));
+  const facts = rows.flatMap((row) =>
+    factsOf(row, now, failingAfterMs).map((fact) => ({ ...fact, id: row._id })),
+  );
   if (facts.length === 0) return;
-  const filled = await fill(tenantId, outbox, facts, ports);
+  const sent = facts.filter((fact) => isSent(fact, now));
+  const alerts = await makeAlerts(tenantId, sent, ports);
+  const tasks = configurations
+    .alertEndpointsOf(tenantId)
+    .flatMap(({ ref, alert: settings }) =>
+      alerts.map((alert) => ({ ref, eventId: alert.event.id, body: renderAlert(alert, settings) })),
+    );
+  const marked = facts.map(({ id, kind, at }) => ({ id, kind, at }));
+  const { _id, version } = outbox;
+  const filled = { _id, version: version + 1, open: 'yes', filledAt: now, tasks, facts: marked } as const;
   if (await writeOutbox(database, filled)) await empty(tenantId, filled, ports);
 }

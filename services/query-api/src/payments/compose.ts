@@ -19,8 +19,8 @@ import { viewCharge, viewTransaction } from './view-transaction.js';
 import { readAfterCatchUp } from '../projection/catch-up.js';
 import type { CatchUp, CatchUpResult } from '../projection/catch-up.js';
 import type { Projection } from '../projection/projection.js';
-import { countFacts } from '../statements/daily-totals.js';
-import { toRepeat } from '../statements/count-events.js';
+import { ACCEPTED, countFacts, positionOf } from '../statements/daily-totals.js';
+import type { Counted } from '../statements/daily-totals.js';
 import { cursorKeyringOf } from '../projection/generation.js';
 import { readTxId } from '../request-parameters.js';
 
@@ -131,6 +131,19 @@ function renderOnce(
   };
 }
 
+/** Returns what an event adds to the totals. */
+const toAccepted = ({
+  tenantId,
+  eventType,
+  cents,
+  appendedAt,
+  partition = 0,
+  offset = 0,
+}: EventRow): Counted => ({
+  ...positionOf({ topic: TOPICS.events, partition, offset }),
+  ...{ tenantId, acceptedAt: Number(appendedAt), of: eventType, cents, to: ACCEPTED },
+});
+
 /** Composes the projection of events and the queries about payments. */
 export function composePayments(options: TransactionOptions) {
   const { database, catchUp, retentionMs, lists } = options;
@@ -142,12 +155,9 @@ export function composePayments(options: TransactionOptions) {
       name: 'events',
       topics: [TOPICS.events],
       maxBytes: MAX_BYTES,
-      publishesPositions: true,
       apply: async (records) => {
-        const repeats = await storeEvents(database.writing(), records);
-        // The totals count every record.
-        if (repeats.length > 0)
-          await countFacts(database.writing(), repeats.map(toRepeat), options.logRetentionMs);
+        const stored = await storeEvents(database.writing(), records);
+        await countFacts(database.writing(), stored.map(toAccepted), options.logRetentionMs);
       },
     } satisfies Projection,
     operations: [

@@ -92,15 +92,16 @@ export const readRow = ({ tenantId, body, test }: EventRow): KnownEvent => ({
 export type RunEventQuery = RunQuery<{ readonly events: EventModel }>;
 
 /**
- * Returns when a record was appended, at the latest now, and the time from which its retention counts. That time is at
- * most seven days old, because a producer may send any timestamp.
+ * Returns when a record was appended, by the rule of the worker: at the latest now, and now for a record without a time.
+ * Returns the time from which its retention counts, too. That time is at most seven days old, because a producer may send
+ * any timestamp.
  */
 function timesOf(timestamp: number) {
   const now = Date.now();
-  const appendedAt = Math.min(timestamp, now);
+  const latest = Math.min(timestamp, now);
   return {
-    appendedAt: new Date(appendedAt),
-    heardAt: new Date(Math.max(appendedAt, now - LIVE_RETENTION_MS)),
+    appendedAt: new Date(timestamp > 0 ? latest : now),
+    heardAt: new Date(Math.max(latest, now - LIVE_RETENTION_MS)),
   };
 }
 
@@ -116,37 +117,34 @@ function rowOf({ value, undecodable, timestamp, partition, offset }: KafkaRecord
 const insert = (runQuery: RunEventQuery, rows: readonly EventRow[]): Promise<readonly EventRow[]> =>
   runQuery(({ events }) => writeRows(events.collection, rows));
 
-/** Returns the documents of the records of `payments.events` that are events. */
-export const rowsOf = (records: readonly KafkaRecord[]): readonly EventRow[] =>
-  records.map(rowOf).filter((row) => row !== undefined);
-
-/** Returns those rows whose event id is stored from another record. */
-async function findRepeats(runQuery: RunEventQuery, rows: readonly EventRow[]): Promise<readonly EventRow[]> {
+/** Returns those rows whose event is stored from their own record. */
+async function findFirst(runQuery: RunEventQuery, rows: readonly EventRow[]): Promise<readonly EventRow[]> {
   const filter = { _id: { $in: rows.map(({ _id }) => _id) } };
   const found = await runQuery(({ events }) =>
     events.find(filter, { partition: 1, offset: 1 }).lean<EventRow[]>().exec(),
   );
   const places = new Map(found.map(({ _id, partition, offset }) => [_id, `${partition}/${offset}`]));
-  return rows.filter(({ _id, partition, offset }) => places.get(_id) !== `${partition}/${offset}`);
+  return rows.filter(({ _id, partition, offset }) => places.get(_id) === `${partition}/${offset}`);
 }
 
 /**
  * Stores the events of records of `payments.events`. Idempotent: the first document of an event id stays. When its dead
- * letter was read first, the time and the position of the event are added. Returns the rows of records that repeat the
- * event of another record.
+ * letter was read first, the time and the position of the event are added. Returns the rows of all records but those
+ * that repeat the event of another record.
  */
 export async function storeEvents(
   runQuery: RunEventQuery,
   records: readonly KafkaRecord[],
 ): Promise<readonly EventRow[]> {
-  const known = await insert(runQuery, rowsOf(records));
-  if (known.length === 0) return [];
+  const rows = records.map(rowOf).filter((row) => row !== undefined);
+  const known = await insert(runQuery, rows);
+  if (known.length === 0) return rows;
   const missing = known.flatMap(({ _id, partition, offset, appendedAt }) => [
     { updateOne: { filter: { _id, offset: { $exists: false } }, update: { $set: { partition, offset } } } },
     { updateOne: { filter: { _id, appendedAt: { $exists: false } }, update: { $set: { appendedAt } } } },
   ]);
   await runQuery(({ events }) => events.bulkWrite(missing, { ordered: false }));
-  return findRepeats(runQuery, known);
+  return findFirst(runQuery, rows);
 }
 
 /** Stores the event of a test notification, marked `test: true`. */

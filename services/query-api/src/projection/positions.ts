@@ -23,8 +23,8 @@ export const positionModelOn = (connection: Connection): PositionModel =>
 
 export interface PositionsOptions {
   readonly topic: string;
-  /** Default: the topic. */
-  readonly name?: string;
+  /** Distinguishes these positions from others, also from those of another projection of the same topic. */
+  readonly name: string;
   /** Returns the rebuild generation; undefined while it is not known. */
   readonly generation: () => string | undefined;
   readonly runQuery: RunPositionQuery;
@@ -48,7 +48,7 @@ export class Positions {
     this.#options = options;
     this.generation = options.generation;
     this.topic = options.topic;
-    this.name = options.name ?? options.topic;
+    this.name = options.name;
   }
 
   get #id(): string {

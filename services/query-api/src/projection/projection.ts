@@ -17,8 +17,6 @@ export interface Projection {
   readonly maxBytes?: number;
   /** Milliseconds from the start of one batch to the start of the next, unless a full batch waits. Default 0. */
   readonly intervalMs?: number;
-  /** Whether queries wait for this projection. If so, its positions are published to other instances. Default false. */
-  readonly publishesPositions?: boolean;
   /** Name of its positions, if another projection publishes those of the same topic; default: the topic. */
   readonly positionsName?: string;
   /** Writes the records. Must be idempotent: the call is repeated with the same records after a rejection. */

@@ -2,7 +2,6 @@ import { fetchEndOffsets, watchRetention } from '@webhooks/kafka';
 import type { Kafka, SourceHealth } from '@webhooks/kafka';
 import { addSourceGauge, createLogThrottle, errorFields, repeat } from '@webhooks/runtime';
 import type { Logger, ServiceScope } from '@webhooks/runtime';
-import { omitUndefined } from '../omit-undefined.js';
 import { CatchUp, POLL_MS } from './catch-up.js';
 import { Positions } from './positions.js';
 import type { RunPositionQuery } from './positions.js';
@@ -83,26 +82,18 @@ export function runProjections(options: ProjectionsOptions, scope: ServiceScope)
     if (current === generation) {
       await openMissing(options, { generation, running }, scope, signal);
       // When a topic ends before the position, it was truncated or recreated: records below the position may be unread.
-      for (const { name, topic } of positions) {
-        const catchUp = catchUps.get(name);
-        if (!catchUp || (await catchUp.reaches(await catchUp.positions.offsets()))) continue;
+      for (const [name, catchUp] of catchUps) {
+        if (await catchUp.reaches(await catchUp.positions.offsets())) continue;
         await runQuery((models) => forgetGeneration(models.positions, { generation: current }));
-        restart(`${topic} ends before the position already read (truncated or recreated)`);
+        restart(`the topic of ${name} ends before the position already read (truncated or recreated)`);
       }
     } else restart('the database holds another rebuild generation');
   };
-  const positions = projections
-    .filter(({ publishesPositions }) => publishesPositions)
-    .flatMap(({ name, topics, positionsName }) => {
-      const own = () => running.get(name)?.positions() ?? [];
-      const options = {
-        generation: () => generation,
-        runQuery,
-        own,
-        ...omitUndefined({ name: positionsName }),
-      };
-      return topics.map((topic) => new Positions({ topic, ...options }));
-    });
+  const positions = projections.flatMap(({ name, topics, positionsName }) => {
+    const own = () => running.get(name)?.positions() ?? [];
+    const options = { generation: () => generation, runQuery, own };
+    return topics.map((topic) => new Positions({ topic, name: positionsName ?? topic, ...options }));
+  });
   const catchUps = createCatchUps(positions, kafka, scope.log);
   const write = async (): Promise<void> => {
     for (const one of positions) await one.write();

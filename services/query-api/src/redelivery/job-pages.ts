@@ -85,16 +85,9 @@ async function missedPage(wanted: Wanted, limit: number, parts: PageParts, only 
   const candidates = rows.map((row): Candidate => {
     const eventId = idOf(row._id);
     const deliveryId = deliveryIdOf(tenantId, ref, eventId);
-    const body = Number(row.appendedAt) > keptFrom ? Buffer.from(row.body.value()) : undefined;
-    return {
-      deliveryId,
-      tenantId,
-      ref,
-      eventId,
-      eventType: row.eventType,
-      acceptedAt: Number(row.appendedAt),
-      body,
-    };
+    const [eventType, acceptedAt] = [row.eventType, Number(row.appendedAt)];
+    const body = acceptedAt > keptFrom ? Buffer.from(row.body.value()) : undefined;
+    return { deliveryId, tenantId, ref, eventId, eventType, acceptedAt, body };
   });
   const ids = candidates.map(({ deliveryId }) => deliveryId);
   // Read before the deliveries: when a fan-out has ended by now, all its deliveries are in the log.

@@ -1,15 +1,15 @@
-import { TOPICS } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
 import type { RunQuery } from '@webhooks/mongodb';
 import type { Connection, Model } from 'mongoose';
 import { documentSchema, upsertMerged } from '../documents.js';
-import { DAY_MS, HOUR_MS } from '../endpoint-health/view-health.js';
+import { DAY_MS, HOUR_MS } from '../endpoint-health/health-bucket.js';
 
 /** A number of events and their amount in cents. */
 export interface Sum {
   readonly events: number;
   readonly cents: number;
 }
+export type Sums = Readonly<Record<string, Sum>>;
 
 /**
  * The sums of one tenant's day: the accepted events of one type, or the deliveries to one webhook by their status. A
@@ -18,7 +18,7 @@ export interface Sum {
 export interface TotalsRow {
   /** `tenantId/YYYY-MM-DD/` and a type of events, or the ref of a webhook. */
   readonly _id: string;
-  readonly sums: Readonly<Record<string, Sum>>;
+  readonly sums: Sums;
   /** For each partition, the offset below which everything is counted. */
   readonly offsets: Readonly<Record<string, number>>;
   readonly version: number;
@@ -31,24 +31,17 @@ export interface Position {
   readonly offset: number;
 }
 
-const PREFIXES: Readonly<Record<string, string>> = {
-  [TOPICS.attempts]: 'attempts',
-  [TOPICS.deadLetters]: 'dead-letters',
-};
+type RecordPlace = Pick<KafkaRecord, 'topic' | 'partition' | 'offset'>;
 
-export const positionOf = ({
-  topic,
-  partition,
-  offset,
-}: Pick<KafkaRecord, 'topic' | 'partition' | 'offset'>): Position => ({
-  partition: `${PREFIXES[topic] ?? topic}-${partition}`,
+export const positionOf = ({ topic, partition, offset }: RecordPlace): Position => ({
+  partition: `${topic.replaceAll('.', '-')}-${partition}`,
   offset,
 });
 
 /** The sum of a day's events of one type. */
 export const ACCEPTED = 'accepted';
 
-/** One fact to count: what it adds to each sum, `-1` or `1` times its amount. */
+/** One fact to count: it moves an event and its amount from one sum to another. */
 export interface Counted extends Position {
   readonly tenantId: string;
   /** When the event was accepted, Unix milliseconds. */
@@ -56,7 +49,9 @@ export interface Counted extends Position {
   /** A type of events, or the ref of a webhook. */
   readonly of: string;
   readonly cents: number;
-  readonly adds: Readonly<Record<string, 1 | -1>>;
+  /** Absent when no sum has the event yet. */
+  readonly from?: string;
+  readonly to: string;
 }
 
 /** São Paulo is three hours behind UTC; there is no daylight saving time since 2019 (Decree 9,772). */
@@ -75,30 +70,30 @@ export const plus = (one: Sum, other: Sum, sign: 1 | -1 = 1): Sum => ({
   cents: one.cents + sign * other.cents,
 });
 
+/** Returns the day of a document's id, and the type of events or the ref. */
+function partsOf(id: string) {
+  const [, day = '', of = ''] = id.split('/');
+  return { day, of };
+}
+
 /** Returns the document with the facts that it has not counted yet; undefined when it has counted all. */
 function add(retentionMs: number, known: TotalsRow | undefined, facts: readonly Counted[], id: string) {
-  const day = id.split('/')[1] ?? '';
-  const before = known ?? {
-    _id: id,
-    sums: {},
-    offsets: {},
-    version: 0,
-    expiresAt: new Date(endOf(day) + retentionMs),
-  };
+  const expiresAt = new Date(endOf(partsOf(id).day) + retentionMs);
+  const before = known ?? { _id: id, sums: {}, offsets: {}, version: 0, expiresAt };
   const fresh = facts.filter(({ partition, offset }) => offset >= (before.offsets[partition] ?? 0));
   if (fresh.length === 0) return undefined;
   const sums: Record<string, Sum> = { ...before.sums };
   const offsets: Record<string, number> = { ...before.offsets };
-  for (const { partition, offset, cents, adds } of fresh) {
+  for (const { partition, offset, cents, from, to } of fresh) {
     offsets[partition] = Math.max(offsets[partition] ?? 0, offset + 1);
-    for (const [name, sign] of Object.entries(adds))
-      sums[name] = plus(sums[name] ?? NOTHING, { events: 1, cents }, sign);
+    if (from) sums[from] = plus(sums[from] ?? NOTHING, { events: 1, cents }, -1);
+    sums[to] = plus(sums[to] ?? NOTHING, { events: 1, cents });
   }
   return { ...before, sums, offsets, version: before.version + 1 };
 }
 
 type TotalsModel = Model<TotalsRow>;
-export type RunTotalsQuery = RunQuery<{ readonly totals: TotalsModel }>;
+type RunTotalsQuery = RunQuery<{ readonly totals: TotalsModel }>;
 
 export function totalsModelOn(connection: Connection): TotalsModel {
   const schema = documentSchema<TotalsRow>();
@@ -107,8 +102,8 @@ export function totalsModelOn(connection: Connection): TotalsModel {
 }
 
 /**
- * Counts facts. Idempotent: a fact whose record is counted is skipped. The facts of one partition must come in the order
- * of their offsets. `retentionMs`: how long a day is stored.
+ * Counts facts. Idempotent: a fact whose record is counted is skipped. One call has all facts of its records, and a later
+ * call has later records of a partition. `retentionMs`: how long a day is stored.
  */
 export const countFacts = (
   runQuery: RunTotalsQuery,
@@ -121,24 +116,22 @@ export const countFacts = (
     (known, changes, id) => add(retentionMs, known, changes, id),
   );
 
-/**
- * Returns the sums of a tenant's days from `first` to `last`, by day and then by type of events or ref: one document each,
- * by the index of `_id`.
- */
+/** The sums of one day, of a type of events or a webhook. */
+export interface DaySums {
+  readonly day: string;
+  readonly of: string;
+  readonly sums: Sums;
+}
+
+/** Returns the sums of a tenant's days from `first` to `last`: one document each, by the index of `_id`. */
 export async function findSums(
   runQuery: RunTotalsQuery,
   tenantId: string,
   first: string,
   last: string,
-): Promise<ReadonlyMap<string, ReadonlyMap<string, TotalsRow['sums']>>> {
+): Promise<readonly DaySums[]> {
   // `0` follows `/`.
   const range = { _id: { $gt: `${tenantId}/${first}/`, $lt: `${tenantId}/${last}0` } };
   const rows = await runQuery(({ totals }) => totals.find(range, { sums: 1 }).lean<TotalsRow[]>().exec());
-  const days = Map.groupBy(rows, ({ _id }) => _id.split('/')[1] ?? '');
-  return new Map(
-    [...days].map(([day, own]) => [
-      day,
-      new Map(own.map(({ _id, sums }) => [_id.split('/')[2] ?? '', sums])),
-    ]),
-  );
+  return rows.map(({ _id, sums }) => ({ ...partsOf(_id), sums }));
 }

@@ -2,6 +2,8 @@ import { causeOf } from '@webhooks/contracts';
 import type { AttemptLogEntry } from '@webhooks/contracts';
 import {
   BUCKET_MS,
+  DAY_MS,
+  HOUR_MS,
   addEntry,
   binOf,
   bucketStartOf,
@@ -9,7 +11,8 @@ import {
   endOfBin,
 } from '../../src/endpoint-health/health-bucket.js';
 import type { HealthBucket } from '../../src/endpoint-health/health-bucket.js';
-import { DAY_MS, HOUR_MS, viewHealth } from '../../src/endpoint-health/view-health.js';
+import { viewHealth } from '../../src/endpoint-health/view-health.js';
+import { foldEntries, NO_EPISODES } from '../../src/episodes/episode.js';
 import { REF, delivered, failed, deferred } from '../delivery-log/support/entries.js';
 
 const NOW = bucketStartOf(Date.now()) + 5 * 60_000;
@@ -23,7 +26,10 @@ function bucketsOf(entries: readonly AttemptLogEntry[]): HealthBucket[] {
   return [...buckets.values()];
 }
 
-const view = (...entries: AttemptLogEntry[]) => viewHealth(REF, { enabled: true }, bucketsOf(entries), NOW);
+function view(...entries: AttemptLogEntry[]) {
+  const episode = foldEntries(NO_EPISODES, entries, 5 * 60_000).current;
+  return viewHealth(REF, { enabled: true, episode }, bucketsOf(entries), NOW);
+}
 
 const ok = (agoMs: number, durationMs = 10) => delivered({ at: NOW - agoMs, durationMs });
 const ours = (agoMs: number) => deferred({ at: NOW - agoMs, nextAt: NOW + 5_000, reason: 'fault' });

@@ -1,6 +1,6 @@
 import type { AttemptLogEntry } from '@webhooks/contracts';
-import { factsOf, markTold } from '../../src/episodes/alert-facts.js';
-import { endEpisode, foldEntries } from '../../src/episodes/episode.js';
+import { WARNING_MS } from '../../src/endpoint-health/health-bucket.js';
+import { endEpisode, factsOf, foldEntries, markReported } from '../../src/episodes/episode.js';
 import type { EndpointEpisodes } from '../../src/episodes/episode.js';
 import { compareWith } from '../../src/episodes/review-episodes.js';
 import { dead, deferred, delivered, failed } from '../delivery-log/support/entries.js';
@@ -8,7 +8,7 @@ import { dead, deferred, delivered, failed } from '../delivery-log/support/entri
 /** Seconds after which an endpoint counts as failing. */
 const AFTER = 300;
 const MS = 1_000;
-const NONE: EndpointEpisodes = { past: [], settledUntil: 0, told: {} };
+const NONE: EndpointEpisodes = { past: [], settledUntil: 0, reported: {} };
 
 const bad = (at: number, status = 503) => failed({ at: at * MS, status });
 const ok = (at: number) => delivered({ at: at * MS });
@@ -112,8 +112,7 @@ describe('a changed webhook', () => {
 });
 
 describe('the facts of alerts', () => {
-  const factsAt = (state: EndpointEpisodes, second: number) =>
-    factsOf(state, { now: second * MS, failingAfterMs: AFTER * MS });
+  const factsAt = (state: EndpointEpisodes, second: number) => factsOf(state, second * MS, AFTER * MS);
   const kindsAt = (state: EndpointEpisodes, second: number) => factsAt(state, second).map(({ kind }) => kind);
 
   it('are that an endpoint fails, five minutes after its first failure, and that it recovered', () => {
@@ -121,14 +120,14 @@ describe('the facts of alerts', () => {
     expect([kindsAt(failing, AFTER + 9), kindsAt(failing, AFTER + 10)]).toEqual([[], ['failing']]);
     const both = foldOnto(failing, ok(400));
     expect(kindsAt(both, 400)).toEqual(['failing', 'recovered']);
-    const marked = markTold(both, factsAt(failing, 400));
+    const marked = markReported(both, factsAt(failing, 400));
     expect(kindsAt(marked, 400)).toEqual(['recovered']);
-    expect(kindsAt(markTold(marked, factsAt(both, 400)), 400)).toEqual([]);
+    expect(kindsAt(markReported(marked, factsAt(both, 400)), 400)).toEqual([]);
   });
 
   it('are that it recovered, although the success is dated so early that it did not count', () => {
     const failing = fold(bad(10));
-    const late = foldOnto(markTold(failing, factsAt(failing, 400)), ok(200));
+    const late = foldOnto(markReported(failing, factsAt(failing, 400)), ok(200));
     expect(kindsAt(late, 400)).toEqual(['recovered']);
   });
 
@@ -140,7 +139,7 @@ describe('the facts of alerts', () => {
   it('are of dead deliveries, and again of later ones', () => {
     const state = fold(dead({ at: 10 * MS }), dead({ at: 10 * MS }));
     expect(kindsAt(state, 20)).toEqual(['dead']);
-    const marked = markTold(state, factsAt(state, 20));
+    const marked = markReported(state, factsAt(state, 20));
     expect([kindsAt(marked, 20), kindsAt(foldOnto(marked, dead({ at: 30 * MS })), 40)]).toEqual([
       [],
       ['dead'],
@@ -148,8 +147,8 @@ describe('the facts of alerts', () => {
   });
 
   it('are of a certificate once for each end', () => {
-    const state = { ...NONE, certificateNotAfter: 5_000 };
-    expect(kindsAt(state, 1)).toEqual(['expiring']);
-    expect(kindsAt(markTold(state, factsAt(state, 1)), 1)).toEqual([]);
+    const state = { ...NONE, certificateNotAfter: WARNING_MS + 5 * MS };
+    expect([kindsAt(state, 4), kindsAt(state, 5)]).toEqual([[], ['expiring']]);
+    expect(kindsAt(markReported(state, factsAt(state, 5)), 5)).toEqual([]);
   });
 });

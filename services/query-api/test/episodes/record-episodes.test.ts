@@ -72,12 +72,6 @@ it('instances that record at the same time, and one of them again, keep one epis
   expect(row).toMatchObject({ past: [], current: { first: { at: at(0) }, last: { at: at(39) } } });
 });
 
-it('failures of an alert endpoint are no episode', async () => {
-  const tenantId = randomName('tenant');
-  await apply({ ...failed({ at: at(1) }, { tenantId }), eventType: 'ENDPOINT_ALERT' });
-  expect(await episodesOf(tenantId)).toBeUndefined();
-});
-
 /** In thousands; `FAULT_CASES=1`: as many as the fault case has. */
 const BATCHES = process.env['FAULT_CASES'] === '1' ? 10 : 1;
 

@@ -2,7 +2,7 @@ import { createConcurrencyLimiter } from '@webhooks/http-api';
 import { randomName } from '@webhooks/testkit';
 import type { ConfigurationRow } from '../../src/configurations.js';
 import { composeHealth } from '../../src/endpoint-health/compose.js';
-import { overviewOperations } from '../../src/overview/compose.js';
+import { overviewOperations } from '../../src/overview/overview.js';
 import { dayOf } from '../../src/statements/daily-totals.js';
 import { OTHER_REF, REF, dead, delivered, failed, packRecord } from '../delivery-log/support/entries.js';
 import { openLog } from '../delivery-log/support/open-log.js';

@@ -104,7 +104,8 @@ it('a batch of new events is one insert, of one Pix or many; one update more loo
   const { apply } = projectionOn(first.database);
   const commands: string[] = [];
   first.onCommand(({ command }) => {
-    if (JSON.stringify(command).includes(tenantId)) commands.push(Object.keys(command)[0] ?? '');
+    const [name = ''] = Object.keys(command);
+    if (command[name] === 'events' && JSON.stringify(command).includes(tenantId)) commands.push(name);
   });
   await apply([payment]);
   await apply([refund, payment, payment]);

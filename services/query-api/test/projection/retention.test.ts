@@ -11,5 +11,5 @@ afterAll(() => service.stop(), 30_000);
 it('the metrics have the used share of the retention of each projection', async () => {
   const told = async (): Promise<readonly string[]> =>
     (await service.metrics()).match(/^webhook_retention_used_ratio\{source="\w+"\} \d/gmu) ?? [];
-  await eventually(async () => expect(await told()).toHaveLength(4), { timeoutMs: 10_000 });
+  await eventually(async () => expect(await told()).toHaveLength(3), { timeoutMs: 10_000 });
 });

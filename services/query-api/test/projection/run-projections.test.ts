@@ -58,7 +58,6 @@ function start(topic: string, groupPrefix: string) {
   const projection = {
     name: 'values',
     topics: [topic],
-    publishesPositions: true,
     apply: (records: readonly { readonly value: Buffer | null }[]) => {
       read.push(...records.map(({ value }) => String(value)));
       return Promise.resolve();
@@ -130,7 +129,7 @@ it('a rebuild generation is ended by its name, and a later one stays', async () 
 it('the position of a partition that another instance projects is read from the database', async () => {
   const own = { topic: 'dead-letters', partition: 0, offset: 9 };
   const open = (topic: string, owned: typeof own) =>
-    new Positions({ topic, generation: () => 'a-generation', runQuery, own: () => [owned] });
+    new Positions({ topic, name: topic, generation: () => 'a-generation', runQuery, own: () => [owned] });
   const ends = new Map([[0, 5]]);
   const here = open('attempts', own);
   here.mergeOwn();

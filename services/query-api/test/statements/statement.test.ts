@@ -1,14 +1,15 @@
 import { TEST_EVENT, TOPICS } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
+import { createConcurrencyLimiter } from '@webhooks/http-api';
 import { randomName } from '@webhooks/testkit';
 import type { ConfigurationRow } from '../../src/configurations.js';
 import { writeEntries } from '../../src/delivery-log/compose.js';
 import { readRecords } from '../../src/delivery-log/read-records.js';
+import { composePayments } from '../../src/payments/compose.js';
 import { storeEvents } from '../../src/payments/event-store.js';
-import { beginOf, countFacts, dayOf, findSums } from '../../src/statements/daily-totals.js';
-import { toRepeat } from '../../src/statements/count-events.js';
-import { composeStatements } from '../../src/statements/compose.js';
-import { viewStatement } from '../../src/statements/view-statement.js';
+import { beginOf, dayOf, findSums } from '../../src/statements/daily-totals.js';
+import type { Sums } from '../../src/statements/daily-totals.js';
+import { statementOperations, viewStatement } from '../../src/statements/statement.js';
 import {
   OTHER_REF,
   REF,
@@ -47,23 +48,24 @@ const accept = async (tenantId: string, eventId: string, amount = '50.00'): Prom
   });
   await applyEvents(record);
 };
-const statements = () =>
-  composeStatements({
-    database: { within: () => log.runQuery, writing: () => log.runQuery },
+const operationOf = () =>
+  statementOperations({
+    database: { within: () => log.runQuery },
     configurations: { ofTenant: (tenantId) => Promise.resolve([webhook({ tenantId })]) },
-    retentionMs: KEPT_MS,
-  });
-/** As both projections do, one after the other. */
-const applyEvents = async (...records: readonly KafkaRecord[]): Promise<void> => {
-  await statements().projection.apply(records);
-  const repeats = await storeEvents(log.runQuery, records);
-  await countFacts(log.runQuery, repeats.map(toRepeat), KEPT_MS);
-};
+  })[0];
+const applyEvents = (...records: readonly KafkaRecord[]): Promise<void> =>
+  composePayments({
+    database: { within: () => log.runQuery, writing: () => log.runQuery, models: () => log.models },
+    lists: createConcurrencyLimiter({ total: 1 }),
+    catchUp: () => undefined,
+    waiting: { total: 1, perTenant: 1 },
+    ...{ retentionMs: KEPT_MS, logRetentionMs: KEPT_MS },
+  }).projection.apply(records);
 
 /** The facts of an event that workers report. */
 const paid = { acceptedAt: ACCEPTED, cents: 5_000 };
-const sumsOf = async (tenantId: string, of: string) =>
-  (await findSums(log.runQuery, tenantId, DAY, DAY)).get(DAY)?.get(of);
+const sumsOf = async (tenantId: string, of: string, day = DAY) =>
+  (await findSums(log.runQuery, tenantId, day, day)).find((one) => one.of === of)?.sums;
 
 const webhook = (over: Partial<ConfigurationRow> = {}): ConfigurationRow => ({
   ...{ tenantId: 'any', ref: REF, revision: 1, enabled: true, eventType: 'PIX_OUT' },
@@ -93,6 +95,32 @@ describe('the totals of a day', () => {
     await applyEvents(record);
     await applyEvents(record);
     expect(await sumsOf(tenantId, 'PIX_OUT')).toEqual({ accepted: { events: 1, cents: 5_000 } });
+  });
+
+  it('count an event whose record has no time on the day on which it is read, as the worker does', async () => {
+    const tenantId = randomName('tenant');
+    await applyEvents(eventRecord(out({}, { tenantId }), { timestamp: -1, offset: 900_004 }));
+    expect(await sumsOf(tenantId, 'PIX_OUT', dayOf(Date.now()))).toEqual({
+      accepted: { events: 1, cents: 5_000 },
+    });
+  });
+
+  it('move a delivery within the day that has counted it, also when its event is repeated the next day', async () => {
+    const place = { tenantId: randomName('tenant') };
+    await log.apply(packRecord(failed(paid, place)));
+    await log.apply(packRecord(delivered({ ...paid, acceptedAt: ACCEPTED + 86_400_000, attempt: 2 }, place)));
+    expect(await sumsOf(place.tenantId, REF)).toMatchObject({
+      pending: { events: 0, cents: 0 },
+      delivered: { events: 1, cents: 5_000 },
+    });
+    expect(await sumsOf(place.tenantId, REF, dayOf(ACCEPTED + 86_400_000))).toBeUndefined();
+  });
+
+  it('count a delivery of an earlier version when its event is sent again, and take away nothing', async () => {
+    const place = { tenantId: randomName('tenant') };
+    await log.apply(packRecord(dead({}, place)));
+    await log.apply(packRecord(delivered({ ...paid, cycle: 'r1' }, place)));
+    expect(await sumsOf(place.tenantId, REF)).toEqual({ delivered: { events: 1, cents: 5_000 } });
   });
 
   it('move a delivery from one status to the next, once for each record', async () => {
@@ -147,8 +175,11 @@ describe('the totals of a day', () => {
   });
 });
 
+const totalsOf = (all: readonly (readonly [of: string, sums: Sums])[]) =>
+  all.map(([of, sums]) => ({ day: '2026-11-26', of, sums }));
+
 describe('a statement', () => {
-  const sums = new Map([
+  const sums = totalsOf([
     ['PIX_OUT', { accepted: { events: 10, cents: 100_000 } }],
     ['PIX_STATIC', { accepted: { events: 2, cents: 250 } }],
     [
@@ -204,7 +235,7 @@ describe('a statement', () => {
   });
 
   it('is open until its day has ended', () => {
-    const done = new Map([['PIX_OUT', { accepted: { events: 0, cents: 0 } }]]);
+    const done = totalsOf([['PIX_OUT', { accepted: { events: 0, cents: 0 } }]]);
     expect(viewStatement('2026-11-26', done, [], beginOf('2026-11-27') - 1).open).toBe(true);
     expect(viewStatement('2026-11-26', done, [], beginOf('2026-11-27')).open).toBe(false);
   });
@@ -213,7 +244,7 @@ describe('a statement', () => {
     const tenantId = randomName('tenant');
     await accept(tenantId, 'evt_1', '12.34');
     await log.apply(packRecord(delivered({ acceptedAt: ACCEPTED, cents: 1_234 }, { tenantId })));
-    const [operation] = statements().operations;
+    const operation = operationOf();
     const request = { identity: { tenantId }, params: { date: DAY } };
     const explained: unknown[] = [];
     log.onCommand(({ command }) => explained.push(command['find']));
@@ -228,7 +259,7 @@ describe('a statement', () => {
   });
 
   it.each(['2026-02-31', 'today', '', '2026-1-1'])('of the day "%s" is refused', async (date) => {
-    const [operation] = statements().operations;
+    const operation = operationOf();
     const reply = operation?.handle({ identity: { tenantId: 'acme' }, params: { date } } as never);
     await expect(reply).rejects.toMatchObject({ code: 'invalid-request' });
   });
@@ -238,6 +269,6 @@ it('topics are named in positions without a point, because a member of a documen
   const place = { tenantId: randomName('tenant') };
   await log.apply(packRecord(delivered(paid, place)));
   const row = await log.models.totals.findById(`${place.tenantId}/${DAY}/${REF}`).lean().exec();
-  expect(Object.keys(row?.offsets ?? {})).toEqual(['attempts-0']);
+  expect(Object.keys(row?.offsets ?? {})).toEqual(['webhooks-attempts-0']);
   expect(TOPICS.attempts).toContain('.');
 });

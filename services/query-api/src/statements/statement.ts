@@ -1,0 +1,105 @@
+import { EVENT_TYPES, isEventType } from '@webhooks/contracts';
+import type { EventType, Money } from '@webhooks/contracts';
+import { invalidRequest } from '@webhooks/http-api';
+import type { Operation } from '@webhooks/http-api';
+import { REQUEST_MS } from '@webhooks/mongodb';
+import type { Configurations, ConfigurationRow } from '../configurations.js';
+import type { Database } from '../database.js';
+import { DELIVERY_STATUSES } from '../delivery-log/delivery-state.js';
+import { omitUndefined } from '../omit-undefined.js';
+import { formatCents } from '../payments/view-transaction.js';
+import { ACCEPTED, beginOf, endOf, findSums, NOTHING, plus } from './daily-totals.js';
+import type { DaySums, Sum, Sums } from './daily-totals.js';
+
+/** An amount may be negative in a difference. */
+const amountOf = (cents: number): Money => `${cents < 0 ? '-' : ''}${formatCents(Math.abs(cents))}`;
+const view = ({ events, cents }: Sum) => ({ events, amount: amountOf(cents) });
+
+/** The sums of a day, by type of events or ref. */
+type SumsOf = ReadonlyMap<string, Sums>;
+
+const sumOf = (sums: SumsOf, of: string, name: string): Sum => sums.get(of)?.[name] ?? NOTHING;
+const madeFor = (sums: SumsOf, ref: string): Sum =>
+  DELIVERY_STATUSES.map((status) => sumOf(sums, ref, status)).reduce((one, other) => plus(one, other));
+
+/**
+ * One webhook's day. The events without a delivery were missed when the webhook was registered or changed after the day
+ * had begun, or is disabled. Otherwise, and with more deliveries than events, they are a difference.
+ */
+function viewWebhook(configuration: ConfigurationRow, sums: SumsOf, begin: number) {
+  const { ref, eventType, applicationId, endpointUrl, enabled, updatedAt } = configuration;
+  const events = sumOf(sums, eventType, ACCEPTED);
+  const rest = plus(events, madeFor(sums, ref), -1);
+  const mayMiss = (!enabled || Date.parse(updatedAt) > begin) && rest.events >= 0;
+  const difference = mayMiss ? NOTHING : rest;
+  return {
+    ...{ ref, eventType, endpointUrl, enabled, ...omitUndefined({ applicationId }) },
+    events: view(events),
+    delivered: view(sumOf(sums, ref, 'delivered')),
+    dead: view(sumOf(sums, ref, 'dead')),
+    cancelled: view(sumOf(sums, ref, 'cancelled')),
+    waiting: view(sumOf(sums, ref, 'pending')),
+    missed: view(mayMiss ? rest : NOTHING),
+    balanced: difference.events === 0 && difference.cents === 0,
+    difference: view(difference),
+  };
+}
+
+/** Returns the events of a type that matched no webhook. With several webhooks of that type: at most so many. */
+function viewUnmatched(eventType: EventType, sums: SumsOf, webhooks: readonly ConfigurationRow[]) {
+  const made = webhooks.filter((one) => one.eventType === eventType).map(({ ref }) => madeFor(sums, ref));
+  const most = made.reduce((one, other) => (other.events > one.events ? other : one), NOTHING);
+  const left = plus(sumOf(sums, eventType, ACCEPTED), most, -1);
+  return left.events > 0 ? [{ eventType, ...view(left) }] : [];
+}
+
+/**
+ * Shows a tenant's day: for each webhook the events of its type, and what became of them. `open`: the day has not
+ * ended, or a delivery waits.
+ */
+export function viewStatement(
+  date: string,
+  totals: readonly DaySums[],
+  all: readonly ConfigurationRow[],
+  now = Date.now(),
+) {
+  const sums = new Map(totals.map(({ of, sums: own }) => [of, own]));
+  const webhooks = all.filter(({ eventType }) => isEventType(eventType));
+  const shown = webhooks.map((one) => viewWebhook(one, sums, beginOf(date)));
+  return {
+    date,
+    from: new Date(beginOf(date)).toISOString(),
+    to: new Date(endOf(date)).toISOString(),
+    open: now < endOf(date) || shown.some(({ waiting }) => waiting.events > 0),
+    balanced: shown.every(({ balanced }) => balanced),
+    webhooks: shown,
+    unmatched: EVENT_TYPES.flatMap((eventType) => viewUnmatched(eventType, sums, webhooks)),
+  };
+}
+
+/** Reads a day of the calendar, such as `2026-11-27`. Throws 422 for other text. */
+function readDate(text = ''): string {
+  const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
+  // The parser takes February 31 for March 3.
+  if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(text)) return text;
+  throw invalidRequest([{ property: 'date', reason: 'must be a day such as 2026-11-27' }]);
+}
+
+export interface StatementOptions {
+  readonly database: Pick<Database, 'within'>;
+  readonly configurations: Pick<Configurations, 'ofTenant'>;
+}
+
+/** `GET /statements/{date}`. The projections of events and attempts count the totals. */
+export const statementOperations = ({ database, configurations }: StatementOptions): readonly Operation[] => [
+  {
+    method: 'GET',
+    path: '/integration/v1/statements/:date',
+    scopes: ['delivery.read'],
+    handle: async ({ identity: { tenantId }, params }) => {
+      const date = readDate(params['date']);
+      const totals = await findSums(database.within(REQUEST_MS), tenantId, date, date);
+      return { status: 200, body: viewStatement(date, totals, await configurations.ofTenant(tenantId)) };
+    },
+  },
+];
