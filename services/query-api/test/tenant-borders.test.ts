@@ -265,10 +265,13 @@ describe.each(CALLS)('%s', (_what, call, expected) => {
   });
 
   it('of another tenant is treated like an unknown one, in its bytes, statements and waits', async () => {
-    const foreign = await seen(call(owned));
-    const absent = await seen(call(unknown));
-    expect(without(foreign, owned)).toEqual(without(absent, unknown));
-    const { status, commands: sent, waits } = foreign;
-    expect({ status, commands: sent.length, waits }).toEqual(expected);
+    // The service also waits for topics for its own sake, while endpoints of other tests fail: then once more.
+    await eventually(async () => {
+      const foreign = await seen(call(owned));
+      const absent = await seen(call(unknown));
+      expect(without(foreign, owned)).toEqual(without(absent, unknown));
+      const { status, commands: sent, waits } = foreign;
+      expect({ status, commands: sent.length, waits }).toEqual(expected);
+    }, LONG);
   });
 });
