@@ -144,7 +144,8 @@ export async function storeEvents(
     { updateOne: { filter: { _id, appendedAt: { $exists: false } }, update: { $set: { appendedAt } } } },
   ]);
   await runQuery(({ events }) => events.bulkWrite(missing, { ordered: false }));
-  return findFirst(runQuery, rows);
+  const repeated = new Set(known);
+  return [...rows.filter((row) => !repeated.has(row)), ...(await findFirst(runQuery, known))];
 }
 
 /** Stores the event of a test notification, marked `test: true`. */
