@@ -76,25 +76,6 @@ test('find says that there are more deliveries than it shows', async () => {
   expect(JSON.parse((await run(['find', 'evt_1', '--json'], env)).out)).toMatchObject({ truncated: true });
 });
 
-test.each(['paused', 'failing'])('find advises no job while the webhook is %s', async (state) => {
-  const paused = webhook('https://a.example.com/');
-  const { ref } = paused;
-  const occurredAt = '2026-01-02T00:00:00Z';
-  const endToEndId = `E${'1'.repeat(31)}`;
-  const pix = { endToEndId, eventType: 'PIX_OUT', amount: '1.00', occurredAt, reversals: [], events: ['e'] };
-  const window = { from: occurredAt, attempts: 0 };
-  const health = { ref, state, failures: [] };
-  const env = await startService({
-    'GET /pix/transaction': () => [200, pix],
-    'GET /webhooks/deliveries': () => [200, { results: 0, data: [] }],
-    'GET /webhooks': () => [200, { results: 1, data: [paused] }],
-    [`GET /webhooks/${ref}/health`]: () => [200, { ...health, lastHour: window, lastDay: window }],
-  });
-  const { out } = await run(['find', endToEndId], env);
-  expect(out).toContain(`webhook ${ref} is ${state}\n→ look again`);
-  expect(out).not.toContain('missed');
-});
-
 const attempt = { attempt: 1, cycle: '0', redelivery: false, at: '2026-01-01T00:00:00Z', durationMs: 9 };
 const refused = { result: 'failed', error: 'TLS', code: 'CERT_HAS_EXPIRED', cause: 'Renew it.' };
 
