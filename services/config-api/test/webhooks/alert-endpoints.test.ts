@@ -151,7 +151,7 @@ describe('the limits of a tenant', () => {
     }
     await acme.endAlert(String((await refs())[0]));
     const { body } = await acme.postAlert(nth(22));
-    expect(body['detail']).toBe('a tenant can register at most 12 alert endpoints, ended ones included');
+    expect(body['detail']).toBe('a tenant can have at most 12 alert endpoints, ended ones included');
     expect((await acme.post(HOOK)).status).toBe(200);
   });
 });
