@@ -20,7 +20,7 @@ export interface RegisterPorts extends StorePorts {
 export function alreadyRegistered(stored: Configuration, input: WebhookInput): AppError {
   const { ref } = stored;
   const [kind, advice] = isAlertEndpoint(stored)
-    ? ['alert endpoint', 'end it with DELETE, and register another one']
+    ? ['alert endpoint', 'end it with DELETE, and register another one under another ref']
     : ['webhook', 'change it with PUT and this ref'];
   const violations = differencesOf(input, stored).map(([property, value]) => ({
     property,

@@ -119,7 +119,11 @@ describe('an alert endpoint that ends', () => {
   it('leaves its URL and its place to another one, and keeps its ref', async () => {
     const ref = refOf(await acme.postAlert(ALERTED));
     await acme.endAlert(ref);
-    expect((await acme.postAlert({ ...ALERTED, ref })).body['code']).toBe('webhook-already-registered');
+    const { body } = await acme.postAlert({ ...ALERTED, ref });
+    expect(body).toMatchObject({
+      code: 'webhook-already-registered',
+      detail: expect.stringMatching(/register another one under another ref$/) as string,
+    });
     const next = refOf(await acme.postAlert(ALERTED));
     expect(next).not.toBe(ref);
     expect(await refs()).toEqual([next]);
