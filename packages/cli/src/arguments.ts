@@ -25,6 +25,16 @@ export function timeOf(text: string): string {
   return new Date(ms).toISOString();
 }
 
+/** Options of lists. */
+export const EVENT_TYPE = { choices: EVENT_TYPES, describe: 'Of this type' } as const;
+export const TO = { type: 'string', coerce: timeOf, describe: 'Until this time' } as const;
+export const LIMIT = { type: 'number', default: 50, describe: 'At most this many' } as const;
+export const YES = { alias: 'y', type: 'boolean', default: false, describe: 'Do not ask' } as const;
+export const REF = {
+  type: 'string',
+  describe: 'A UUID of your own; default: the service makes one',
+} as const;
+
 /** Parses typed reais, such as `87,30` or `R$ 87.30`. Returns them as the service writes them: `87.30`. */
 export function reaisOf(text: string): string {
   const [, reais, centavos = '00'] = /^(?:R\$ ?)?(\d+)(?:[.,](\d\d))?$/.exec(text) ?? [];

@@ -33,7 +33,7 @@ const FIXES: Readonly<Record<string, string>> = {
   'not-redeliverable': 'see its state: webhooks deliveries show ID',
   'cursor-expired': 'start listening again; what was missed can be sent by: webhooks redeliveries create',
   'proof-failed': 'let the endpoint respond as the operator demands: webhooks doctor URL',
-  'limit-reached': 'disable or re-use a webhook: webhooks list',
+  'limit-reached': 'see which there are: webhooks list, webhooks alerts list, webhooks redeliveries list',
   'not-found': 'check the id; another tenant has other ids: --profile NAME',
   'invalid-request': 'correct what it names; see the command with --help',
   unreachable: 'try again in a minute',

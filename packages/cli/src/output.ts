@@ -1,4 +1,4 @@
-import type { Texts } from '@webhooks/client';
+import type { Sum, Texts } from '@webhooks/client';
 import { stripVTControlCharacters, styleText } from 'node:util';
 
 type Present<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
@@ -57,6 +57,8 @@ export function card(thing: object): string {
   const shown = Object.entries(thing).filter(([, value]) => typeof value !== 'object');
   return align(shown.map(([name, value]) => [dim(plain(name)), paint(value)]));
 }
+
+export const sumText = ({ events, amount }: Sum): string => `${events} (R$ ${amount})`;
 
 /** Returns the language of the terminal: Portuguese when its locale is, else English. */
 export function language(): keyof Texts {

@@ -9,27 +9,21 @@ import type { Checks, ServiceScope } from '@webhooks/runtime';
 import type { ConfigApiConfig } from './config.js';
 import { createDeliveryPolicies } from './policies/delivery-policies.js';
 import { createPolicyReader } from './policies/policy-input.js';
-import {
-  createPublisher,
-  openPublishedMarks,
-  sweepUnpublished,
-} from './publication/publish-configuration.js';
+import { createPublisher, sweepUnpublished } from './publication/publish-configuration.js';
 import type { Publisher } from './publication/publish-configuration.js';
 import { watchTopic } from './publication/watch-topic.js';
 import { storeWithin } from './store/configuration-store.js';
 import { openDatabase } from './store/database.js';
 import type { Database } from './store/database.js';
 import { createDescribeChange } from './webhooks/describe-change.js';
-import { createAudit, createKeyedMutex } from './webhooks/make-change.js';
+import { createKeyedMutex } from './webhooks/make-change.js';
 import { createOperations } from './webhooks/operations.js';
 import { openProver } from './webhooks/prove-endpoint.js';
 import { readAlertInput, readWebhookInput } from './webhooks/webhook-input.js';
 
-/**
- * Pause between two sweeps. Also the deadline of writing marks: marks that take longer are written in the next batch.
- */
+/** Pause between two sweeps. */
 const SWEEP_EVERY_MS = 1_000;
-/** Deadline of the database statements of one sweep. */
+/** Deadline of the database statements of one sweep, and of a note that Kafka has a revision. */
 const SWEEP_MS = 10_000;
 /** Deadline of the database statements of one comparison of topic and database. */
 const COMPARE_MS = 120_000;
@@ -51,17 +45,16 @@ export const checks = (config: ConfigApiConfig): Checks => ({
 });
 
 async function openPublisher(kafka: Kafka, database: Database, scope: ServiceScope): Promise<Publisher> {
-  const { log } = scope;
-  const marks = openPublishedMarks({
-    log,
-    markPublished: (configurations) => storeWithin(database, SWEEP_EVERY_MS).markPublished(configurations),
-  });
-  scope.onClose('published marks', marks.close);
   const sink = await openSink({ kafka });
   scope.onClose('configuration sink', () => sink.close());
   const help = 'Configurations sent to Kafka, by whether Kafka acknowledged them in time';
   const published = addCounter(scope.registry, 'config_api_publications_total', help, 'result');
-  return createPublisher({ sink, markLater: marks.markLater, log, published });
+  return createPublisher({
+    sink,
+    markPublished: (configuration) => storeWithin(database, SWEEP_MS).markPublished(configuration),
+    log: scope.log,
+    published,
+  });
 }
 
 function startSweep(database: Database, { publish }: Publisher, scope: ServiceScope): void {
@@ -86,7 +79,6 @@ export async function composeConfigApi(config: ConfigApiConfig, scope: ServiceSc
     ports: () => ({ ...storeWithin(database, COMPARE_MS), republish: publisher.republish, now }),
     markComplete: publisher.markComplete,
   });
-  const describe = createDescribeChange(config.keyring);
   const operations = createOperations({
     readInput: (request) => readWebhookInput(request, config.urlPolicy),
     readAlertInput: (request) => readAlertInput(request, config.urlPolicy),
@@ -94,8 +86,8 @@ export async function composeConfigApi(config: ConfigApiConfig, scope: ServiceSc
     prove: openProver(config, scope),
     runExclusive: createKeyedMutex(REQUEST_MS, databaseUnavailable),
     publish: publisher.publish,
-    audit: createAudit(scope.log, describe),
-    describe,
+    log: scope.log,
+    describe: createDescribeChange(config.keyring),
     keyring: config.keyring,
     readPolicy: createPolicyReader(config.policyRules),
     policies: createDeliveryPolicies(config.keyring),

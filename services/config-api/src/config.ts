@@ -76,6 +76,7 @@ export function readConfigApiConfig(settings: SettingsReader) {
     sending,
     proof,
     egress: settings.parsed('EGRESS_ADDRESSES', '', parseEgressAddresses) ?? [],
+    // The worker reads both by the same names.
     policyRules: {
       endpointConcurrency: settings.integer('ENDPOINT_CONCURRENCY', 64, { min: 1, max: 1_000 }),
       vendorHeader: settings.parsed('SIGNATURE_VENDOR', 'Webhooks', vendorSignatureHeader) ?? '',

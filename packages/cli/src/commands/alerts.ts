@@ -1,5 +1,5 @@
 import type { Argv } from 'yargs';
-import { positional } from '../arguments.js';
+import { positional, REF } from '../arguments.js';
 import { card, present, table } from '../output.js';
 import { showing } from '../session.js';
 
@@ -7,7 +7,7 @@ const INPUT = {
   'endpoint-url': { type: 'string', demandOption: true, describe: 'Address of the receiver: https://…' },
   format: { choices: ['event', 'text'], describe: 'text: for Slack, Google Chat and Mattermost' },
   language: { choices: ['pt-BR', 'en'], describe: 'Of the format text' },
-  ref: { type: 'string', describe: 'A UUID of your own; default: the service makes one' },
+  ref: REF,
 } as const;
 
 const withRef = positional('ref', 'The alert endpoint (webhooks alerts list)');

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { ListedWebhook, WebhookInput } from '@webhooks/client';
 import type { Argv, InferredOptionTypes } from 'yargs';
 import { parse } from 'yaml';
+import { YES } from '../arguments.js';
 import { table, collect } from '../output.js';
 import { toFailure } from '../failure.js';
 import { requireConfirmation, online, type Session } from '../session.js';
@@ -63,7 +64,7 @@ const declaredOnly = (webhook: WebhookInput): WebhookInput => ({ applicationId: 
 
 const OPTIONS = {
   file: { alias: 'f', type: 'string', coerce: readDeclared, demandOption: true, describe: 'YAML' },
-  yes: { alias: 'y', type: 'boolean', default: false, describe: 'Do not ask' },
+  yes: YES,
 } as const;
 
 async function apply({ client, show, note }: Session, { file, yes }: InferredOptionTypes<typeof OPTIONS>) {

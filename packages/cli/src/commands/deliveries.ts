@@ -1,6 +1,6 @@
 import type { DeliveryDetail, Redelivered } from '@webhooks/client';
 import type { Argv } from 'yargs';
-import { EVENT_TYPES, positional, timeOf } from '../arguments.js';
+import { EVENT_TYPE, LIMIT, positional, timeOf, TO } from '../arguments.js';
 import { card, table, collect, present } from '../output.js';
 import { showing } from '../session.js';
 
@@ -12,21 +12,19 @@ export function deliveryText({ cycle, redelivery, attempts, ...delivery }: Deliv
   return `${facts}\n\n${table(rows, columns, 'no attempt has ended yet')}`;
 }
 
-const LISTED = [
-  ...['deliveryId', 'ref', 'eventType', 'amount', 'endToEndId', 'status', 'lastStatus', 'lastError'],
-  ...['reason', 'createdAt', 'endpointUrl'],
-];
+const LISTED =
+  'deliveryId ref eventType amount endToEndId status lastStatus lastError reason createdAt endpointUrl';
 
 const FILTER = {
   ref: { type: 'string', describe: 'Of this webhook' },
   'event-id': { type: 'string', describe: 'Of this event' },
   'end-to-end-id': { type: 'string', describe: 'Of this Pix' },
   'tx-id': { type: 'string', describe: 'Of this charge' },
-  'event-type': { choices: EVENT_TYPES, describe: 'Of this type' },
+  'event-type': EVENT_TYPE,
   status: { choices: ['pending', 'delivered', 'dead', 'cancelled'], describe: 'In this state' },
   from: { type: 'string', coerce: timeOf, describe: 'Since this time' },
-  to: { type: 'string', coerce: timeOf, describe: 'Until this time' },
-  limit: { type: 'number', default: 50, describe: 'At most this many' },
+  to: TO,
+  limit: LIMIT,
 } as const;
 
 const withId = positional('id', 'The delivery (webhooks deliveries list)');
@@ -45,7 +43,7 @@ const addTo = (group: Argv): Argv =>
           const filter = { ref, eventId, endToEndId, txId, eventType, status, from, to };
           return collect(client.eachDelivery(present(filter)), limit);
         },
-        (deliveries) => table(deliveries, LISTED),
+        (deliveries) => table(deliveries, LISTED.split(' ')),
         ({ length }, { limit }) => (length < limit ? '' : `There may be more than ${limit}: --limit`),
       ),
     )
@@ -63,12 +61,12 @@ const addTo = (group: Argv): Argv =>
     );
 
 const withEvent = positional('event', 'The event (webhooks find ID)');
-const TO = { type: 'string', demandOption: true, describe: 'To this webhook' } as const;
+const TARGET = { type: 'string', demandOption: true, describe: 'To this webhook' } as const;
 
 export const addDeliveries = (cli: Argv): Argv =>
   cli.command('deliveries', 'Show single deliveries, and send them again', addTo).command(
     'send <event>',
     'Send one event to one webhook, whatever was before',
-    (own) => withEvent(own).option('ref', TO),
+    (own) => withEvent(own).option('ref', TARGET),
     showing((client, { event, ref }) => client.send(event, ref), card, nextOf),
   );

@@ -10,43 +10,26 @@ import { deliveryText } from './deliveries.js';
 
 type Payment = Transaction | Charge;
 
-async function identifyPayment(
-  client: Client,
-  id: string,
-): Promise<readonly [DeliveryFilter, Payment] | undefined> {
-  const transaction = /^[A-Za-z0-9]{32}$/.test(id) ? await orNothing(client.transaction(id)) : undefined;
-  if (transaction) return [{ endToEndId: id }, transaction];
-  const charge = /^[A-Za-z0-9]{26,35}$/.test(id) ? await orNothing(client.charge(id)) : undefined;
-  return charge && [{ txId: id }, charge];
-}
-
 /**
  * Returns the filter for the deliveries of an id, and its payment. The form of the id tells which kinds it can be of. Requests find out which
  * of these exists.
  */
 async function identify(client: Client, id: string): Promise<readonly [DeliveryFilter, Payment?]> {
-  const delivery = /^[a-z2-7]{52}$/.test(id) ? await orNothing(client.delivery(id)) : undefined;
+  const find = async <T>(form: RegExp, request: (id: string) => Promise<T>): Promise<T | undefined> =>
+    form.test(id) ? orNothing(request(id)) : undefined;
+  const delivery = await find(/^[a-z2-7]{52}$/, (one) => client.delivery(one));
   if (delivery) return [{ eventId: delivery.eventId }];
-  const payment = await identifyPayment(client, id);
-  if (payment) return payment;
-  const isTxId = /^[A-Za-z0-9]{1,25}$/.test(id) && (await client.deliveries({ txId: id })).data.length > 0;
-  return [isTxId ? { txId: id } : { eventId: id }];
+  const transaction = await find(/^[A-Za-z0-9]{32}$/, (one) => client.transaction(one));
+  if (transaction) return [{ endToEndId: id }, transaction];
+  const charge = await find(/^[A-Za-z0-9]{26,35}$/, (one) => client.charge(one));
+  if (charge) return [{ txId: id }, charge];
+  const listed = await find(/^[A-Za-z0-9]{1,25}$/, (txId) => client.deliveries({ txId }));
+  return [listed?.data[0] ? { txId: id } : { eventId: id }];
 }
 
 function eventsOf({ eventId }: DeliveryFilter, payment: Payment | undefined): readonly string[] {
   if (payment === undefined) return eventId === undefined ? [] : [eventId];
   return 'pix' in payment ? payment.pix.flatMap(({ events }) => events) : payment.events;
-}
-
-/** Requests the events of a payment and of its deliveries. Without a notification only the id is known. */
-async function findEvents(
-  client: Client,
-  ids: readonly string[],
-  deliveries: readonly DeliveryDetail[],
-): Promise<readonly ExplainedEvent[]> {
-  const request = async (id: string) => (await orNothing(client.notification(id))) ?? { id };
-  const all = new Set([...ids, ...deliveries.map(({ eventId }) => eventId)]);
-  return Promise.all([...all].map(request));
 }
 
 /** Requests what a webhook is and was. */
@@ -92,7 +75,10 @@ async function find({ client, show }: Session, { id: typed }: { readonly id: str
   const [filter, payment] = await identify(client, id);
   const { data, nextCursor } = await client.deliveries(filter);
   const deliveries = await Promise.all(data.map(({ deliveryId }) => client.delivery(deliveryId)));
-  const events = await findEvents(client, eventsOf(filter, payment), deliveries);
+  const ids = new Set([...eventsOf(filter, payment), ...data.map(({ eventId }) => eventId)]);
+  // Without a notification only the id is known.
+  const request = async (one: string) => (await orNothing(client.notification(one))) ?? { id: one };
+  const events: readonly ExplainedEvent[] = await Promise.all([...ids].map(request));
   const isKnown = payment ?? deliveries[0] ?? events.find((event) => 'body' in event);
   if (isKnown === undefined) throw notFound(id);
   const truncated = nextCursor !== undefined;

@@ -1,30 +1,21 @@
-import type { TransactionSummary } from '@webhooks/client';
 import type { Argv } from 'yargs';
-import { EVENT_TYPES, reaisOf, timeOf } from '../arguments.js';
+import { EVENT_TYPE, LIMIT, reaisOf, timeOf, TO } from '../arguments.js';
 import { collect, present, table } from '../output.js';
 import { showing } from '../session.js';
 
 const FILTER = {
   from: { type: 'string', coerce: timeOf, default: '00:00', describe: 'Since this time; 14:03 is of today' },
-  to: { type: 'string', coerce: timeOf, describe: 'Until this time' },
+  to: TO,
   amount: { type: 'string', coerce: reaisOf, describe: 'Of exactly these reais' },
-  'event-type': { choices: EVENT_TYPES, describe: 'Of this type' },
+  'event-type': EVENT_TYPE,
   status: { choices: ['REALIZADO', 'NAO_REALIZADO', 'DEVOLVIDO'], describe: 'In this state' },
-  limit: { type: 'number', default: 50, describe: 'At most this many' },
+  limit: LIMIT,
 } as const;
 
 const LISTED = ['time', 'amount', 'endToEndId', 'txId', 'eventType', 'status'];
 
 /** Formats a time in the zone of this machine, which it names. */
 const zoned = (time: string): string => new Date(time).toLocaleString('sv', { timeZoneName: 'short' });
-
-function paymentsText(payments: readonly TransactionSummary[]): string {
-  const rows = payments.map((one) => ({ ...one, time: zoned(one.occurredAt) }));
-  return table(rows, LISTED, 'no payment; a longer range: --from');
-}
-
-const nextOf = ([first]: readonly TransactionSummary[]): string =>
-  first ? `Next: webhooks find ${first.endToEndId}` : '';
 
 const addTo = (group: Argv): Argv =>
   group.demandCommand(1, 'list?').command(
@@ -34,8 +25,11 @@ const addTo = (group: Argv): Argv =>
     showing(
       (client, { from, to, amount, eventType, status, limit }) =>
         collect(client.eachTransaction({ from, ...present({ to, amount, eventType, status }) }), limit),
-      paymentsText,
-      nextOf,
+      (payments) => {
+        const rows = payments.map((one) => ({ ...one, time: zoned(one.occurredAt) }));
+        return table(rows, LISTED, 'no payment; a longer range: --from');
+      },
+      ([first]) => (first ? `Next: webhooks find ${first.endToEndId}` : ''),
     ),
   );
 

@@ -2,23 +2,23 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { progress } from '@clack/prompts';
 import type { Redelivery } from '@webhooks/client';
 import type { ArgumentsCamelCase, Argv, InferredOptionTypes } from 'yargs';
-import { EVENT_TYPES, positional, timeOf } from '../arguments.js';
+import { EVENT_TYPE, positional, timeOf, TO, YES } from '../arguments.js';
 import { card, table, collect, present } from '../output.js';
 import { Failure, usage } from '../failure.js';
 import { requireConfirmation, online, POLL_MS, showing, type Session } from '../session.js';
 
 const OPTIONS = {
   ref: { type: 'string', describe: 'To this webhook' },
-  'event-type': { choices: EVENT_TYPES, describe: 'Of this type' },
+  'event-type': EVENT_TYPE,
   status: {
     choices: ['dead', 'cancelled', 'delivered', 'missed'],
     default: 'dead',
     describe: 'In this state; missed: never sent to --ref',
   },
   from: { type: 'string', coerce: timeOf, demandOption: true, describe: 'Since this time' },
-  to: { type: 'string', coerce: timeOf, describe: 'Until this time' },
+  to: TO,
   'dry-run': { type: 'boolean', default: false, describe: 'Only count' },
-  yes: { alias: 'y', type: 'boolean', default: false, describe: 'Do not ask' },
+  yes: YES,
 } as const;
 
 type Arguments = ArgumentsCamelCase<InferredOptionTypes<typeof OPTIONS>>;

@@ -1,10 +1,9 @@
-import type { Statement, StatementWebhook, Sum } from '@webhooks/client';
+import type { Statement, StatementWebhook } from '@webhooks/client';
 import type { Argv } from 'yargs';
-import { card, dim, table } from '../output.js';
+import { card, dim, sumText, table } from '../output.js';
 import { showing } from '../session.js';
 
 const SUMS = ['events', 'delivered', 'dead', 'cancelled', 'waiting', 'missed', 'difference'] as const;
-const sumText = ({ events, amount }: Sum): string => `${events} (R$ ${amount})`;
 const rowOf = (webhook: StatementWebhook) => ({
   ...webhook,
   ...Object.fromEntries(SUMS.map((name) => [name, sumText(webhook[name])])),

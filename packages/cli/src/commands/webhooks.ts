@@ -1,15 +1,6 @@
-import type {
-  Change,
-  ChangeList,
-  Client,
-  EndpointHealth,
-  Webhook,
-  WebhookInput,
-  DeliveryPolicy,
-  PolicyInput,
-} from '@webhooks/client';
+import type { Change, Client, Webhook, WebhookInput, DeliveryPolicy, PolicyInput } from '@webhooks/client';
 import type { Argv } from 'yargs';
-import { EVENT_TYPES, FILE, positional, textOf } from '../arguments.js';
+import { EVENT_TYPES, FILE, positional, REF, textOf, YES } from '../arguments.js';
 import { usage } from '../failure.js';
 import { card, dim, table, collect, present } from '../output.js';
 import { requireConfirmation, showing } from '../session.js';
@@ -24,7 +15,6 @@ const FIELDS = {
 } as const;
 const ENABLED = { type: 'boolean', describe: 'Whether it receives events; --no-enabled: no' } as const;
 const SECRET = { ...FILE, describe: 'File with a secret of your own (whsec_…); -: standard input' } as const;
-const REF = { type: 'string', describe: 'A UUID of your own; default: the service makes one' } as const;
 
 type Changes = { readonly [field in keyof WebhookInput]?: WebhookInput[field] | undefined };
 
@@ -34,15 +24,8 @@ export async function change(client: Client, ref: string, changes: Changes): Pro
   return client.update({ ref, eventType, endpointUrl, ...present(changes) });
 }
 
-function healthText({ health, ...webhook }: Webhook & { readonly health: EndpointHealth }): string {
-  const failures = table(health.failures, ['class', 'code', 'count', 'lastAt', 'cause'], 'no failures');
-  const { state, until, failingSince, lastDay } = health;
-  return `${card({ ...webhook, ...present({ state, until, failingSince }) })}\n\n${dim('LAST DAY')}\n${card(lastDay)}\n\n${failures}`;
-}
-
 const withRef = positional('ref', 'The webhook (webhooks list)');
 type WithRef = { readonly ref: string };
-const YES = { alias: 'y', type: 'boolean', default: false, describe: 'Do not ask' } as const;
 const withYes = (own: Argv) => withRef(own).option('yes', YES);
 
 const enable = showing((client, { ref }: WithRef) => change(client, ref, { enabled: true }));
@@ -60,14 +43,7 @@ const disable = showing(async (client, { ref, yes }: WithRef & { readonly yes: b
 const fieldText = ({ field, from = '–', to = '–' }: Change['fields'][number]): string =>
   `${field}: ${String(from)} → ${String(to)}`;
 
-const changesText = ({ data }: ChangeList): string =>
-  table(
-    data.map((one) => ({ ...one, changed: one.fields.map(fieldText).join('; ') })),
-    ['at', 'client', 'person', 'action', 'changed'],
-    'no change is known',
-  );
-
-const adviseStoring = (): string => 'The secret is shown only once: store it.';
+const CHANGE_COLUMNS = ['at', 'client', 'person', 'action', 'changed'];
 
 const addSwitches = (cli: Argv): Argv =>
   cli
@@ -77,7 +53,13 @@ const addSwitches = (cli: Argv): Argv =>
       'changes <ref>',
       'Show who changed a webhook, when and how',
       withRef,
-      showing((client, { ref }) => client.changes(ref), changesText),
+      showing(
+        (client, { ref }) => client.changes(ref),
+        ({ data }) => {
+          const rows = data.map((one) => ({ ...one, changed: one.fields.map(fieldText).join('; ') }));
+          return table(rows, CHANGE_COLUMNS, 'no change is known');
+        },
+      ),
     )
     .command(
       'rotate-secret <ref>',
@@ -86,7 +68,7 @@ const addSwitches = (cli: Argv): Argv =>
       showing(
         (client, { ref, secretFile }) => client.rotateSecret(ref, present({ secret: secretFile })),
         card,
-        adviseStoring,
+        () => 'The secret is shown only once: store it.',
       ),
     );
 
@@ -108,7 +90,9 @@ export const addWebhooks = (cli: Argv): Argv =>
       withRef,
       showing(
         async (client, { ref }) => ({ ...(await client.get(ref)), health: await client.health(ref) }),
-        healthText,
+        ({ health: { failures, state, until, failingSince, lastDay }, ...webhook }) =>
+          `${card({ ...webhook, ...present({ state, until, failingSince }) })}\n\n${dim('LAST DAY')}\n${card(lastDay)}\n\n` +
+          table(failures, ['class', 'code', 'count', 'lastAt', 'cause'], 'no failures'),
       ),
     )
     .command(

@@ -16,7 +16,9 @@ function bare(fault: unknown): Error {
 }
 
 function codeOf(fault: unknown): string {
-  return fault instanceof Error && 'code' in fault && typeof fault.code === 'string' ? fault.code : 'UNKNOWN';
+  const { name, code } = isObject(fault) ? fault : {};
+  if (name === 'TimeoutError') return 'ECONNABORTED';
+  return typeof code === 'string' ? code : 'UNKNOWN';
 }
 
 /**

@@ -71,23 +71,6 @@ function readResponse<T>(request: CallRequest<T>, { status, data }: AxiosRespons
   return parsed;
 }
 
-/**
- * Returns a signal that aborts at the time-out or with the caller's own signal, whichever is first. The time-out of axios would restart
- * with each byte.
- */
-function startLimit(timeoutMs: number, outer: AbortSignal | undefined) {
-  const controller = new AbortController();
-  const follow = (): void => controller.abort(outer?.reason);
-  const fault = () => Object.assign(new Error(`timed out after ${timeoutMs} ms`), { code: 'ECONNABORTED' });
-  const timer = setTimeout(() => controller.abort(fault()), timeoutMs);
-  outer?.addEventListener('abort', follow);
-  const end = (): void => {
-    clearTimeout(timer);
-    outer?.removeEventListener('abort', follow);
-  };
-  return { signal: controller.signal, end };
-}
-
 type Send = (request: CallRequest<unknown>) => Promise<AxiosResponse<unknown>>;
 
 function createSend(clientTimeoutMs: number): Send {
@@ -101,16 +84,17 @@ function createSend(clientTimeoutMs: number): Send {
     const { method, url, baseURL, headers, auth, data, params, waitMs = 0, options = {} } = request;
     const { signal, timeoutMs = clientTimeoutMs } = options;
     signal?.throwIfAborted();
-    const limit = startLimit(timeoutMs + waitMs, signal);
+    // The time-out of axios would restart with each byte.
+    const limit = AbortSignal.any(
+      [AbortSignal.timeout(timeoutMs + waitMs), signal].filter((one) => one !== undefined),
+    );
     // A record, because the types of axios let no optional member be undefined.
     const wanted: Record<string, unknown> = { method, url, baseURL, headers, auth, data, params };
     try {
-      return await http.request<unknown>({ ...wanted, signal: limit.signal });
+      return await http.request<unknown>({ ...wanted, signal: limit });
     } catch (fault) {
       signal?.throwIfAborted();
-      throw new ConnectionError(placeOf(request), limit.signal.aborted ? limit.signal.reason : fault);
-    } finally {
-      limit.end();
+      throw new ConnectionError(placeOf(request), limit.aborted ? limit.reason : fault);
     }
   };
 }

@@ -4,16 +4,6 @@ import type { EventInput, EventResult } from '../types/event-types.js';
 import { parseAccepted, parseResults } from './parse-response.js';
 import { ProblemError } from './call-errors.js';
 
-/** Calls of payment systems, which report events. */
-export interface EventCalls {
-  /** Resolves with the event's id once it is durable. */
-  postEvent(event: EventInput, options?: RequestOptions): Promise<string>;
-  /** Posts at most 1,000 events and 1 MiB. Resolves with the result of each, even when none was accepted. */
-  postEvents(events: readonly EventInput[], options?: RequestOptions): Promise<readonly EventResult[]>;
-  /** As `postEvents`, for NDJSON text of one event a line, which is sent unchanged. Empty lines do not count. */
-  postEventLines(lines: string, options?: RequestOptions): Promise<readonly EventResult[]>;
-}
-
 /** An event is durable only with 202. */
 const POST = { method: 'POST', url: '/integration/v1/events', statuses: [202] } as const;
 
@@ -30,12 +20,20 @@ async function resultsOf(
   }
 }
 
-export function createEventCalls(ingest: AuthorizedCall): EventCalls {
+/** Calls of payment systems, which report events. */
+export type EventCalls = ReturnType<typeof createEventCalls>;
+
+export function createEventCalls(ingest: AuthorizedCall) {
   const lines = { 'content-type': 'application/x-ndjson' };
   return {
-    postEvent: async (data, options) => (await ingest({ ...POST, data, parse: parseAccepted, options })).id,
-    postEvents: (data, options) => resultsOf(ingest({ ...POST, data, parse: parseResults, options })),
-    postEventLines: (data, options) =>
+    /** Resolves with the event's id once it is durable. */
+    postEvent: async (data: EventInput, options?: RequestOptions) =>
+      (await ingest({ ...POST, data, parse: parseAccepted, options })).id,
+    /** Posts at most 1,000 events and 1 MiB. Resolves with the result of each, even when none was accepted. */
+    postEvents: (data: readonly EventInput[], options?: RequestOptions) =>
+      resultsOf(ingest({ ...POST, data, parse: parseResults, options })),
+    /** As `postEvents`, for NDJSON text of one event a line, which is sent unchanged. Empty lines do not count. */
+    postEventLines: (data: string, options?: RequestOptions) =>
       resultsOf(ingest({ ...POST, data, headers: lines, parse: parseResults, options })),
   };
 }

@@ -24,31 +24,16 @@ const shaped =
     return has(body, members) && Object.entries(lists).every(isList) ? (body as T) : undefined;
   };
 
-const LISTED: Members = { ref: 'string', eventType: 'string', endpointUrl: 'string', enabled: 'boolean' };
-const DELIVERY: Members = {
-  deliveryId: 'string',
-  ref: 'string',
-  eventId: 'string',
-  eventType: 'string',
-  status: 'string',
-  createdAt: 'string',
-};
-const REDELIVERY: Members = {
-  id: 'string',
-  state: 'string',
-  matched: 'number',
-  sent: 'number',
-  refused: 'number',
-  expired: 'number',
-};
-const TRANSACTION: Members = {
-  eventId: 'string',
-  endToEndId: 'string',
-  amount: 'string',
-  occurredAt: 'string',
-};
-const NOTIFICATION: Members = { id: 'string', eventType: 'string', body: 'string' };
-const ALERT_ENDPOINT: Members = { ref: 'string', endpointUrl: 'string', format: 'string' };
+const strings = (...names: readonly string[]): Members =>
+  Object.fromEntries(names.map((name) => [name, 'string']));
+
+const LISTED: Members = { ...strings('ref', 'eventType', 'endpointUrl'), enabled: 'boolean' };
+const DELIVERY = strings('deliveryId', 'ref', 'eventId', 'eventType', 'status', 'createdAt');
+const COUNTS: Members = { matched: 'number', sent: 'number', refused: 'number', expired: 'number' };
+const REDELIVERY: Members = { ...strings('id', 'state'), ...COUNTS };
+const TRANSACTION = strings('eventId', 'endToEndId', 'amount', 'occurredAt');
+const NOTIFICATION = strings('id', 'eventType', 'body');
+const ALERT_ENDPOINT = strings('ref', 'endpointUrl', 'format');
 const PAGE: Members = { results: 'number' };
 
 export const parseWebhook = shaped<Types.Webhook>({ ...LISTED, createdAt: 'string', updatedAt: 'string' });
@@ -61,14 +46,10 @@ export const parseResults = shaped<{ readonly results: readonly Types.EventResul
   {},
   { results: { index: 'number', status: 'string' } },
 );
-export const parseCharge = shaped<Types.Charge>(
-  { txId: 'string', status: 'string' },
-  { pix: { endToEndId: 'string' } },
-);
-export const parseTransaction = shaped<Types.Transaction>(
-  { endToEndId: 'string' },
-  { reversals: { rtrId: 'string', status: 'string' } },
-);
+export const parseCharge = shaped<Types.Charge>(strings('txId', 'status'), { pix: strings('endToEndId') });
+export const parseTransaction = shaped<Types.Transaction>(strings('endToEndId'), {
+  reversals: strings('rtrId', 'status'),
+});
 export const parseTransactionList = shaped<Types.TransactionList>(PAGE, { data: TRANSACTION });
 export const parseNotification = shaped<Types.StoredNotification>(NOTIFICATION);
 export const parseNotificationPage = shaped<Types.NotificationPage>(
@@ -84,20 +65,19 @@ export const parseRedeliveryCount = shaped<Types.RedeliveryCount>({ matched: 'nu
 export const parseRedelivery = shaped<Types.Redelivery>(REDELIVERY);
 export const parseRedeliveryList = shaped<Types.RedeliveryList>(PAGE, { data: REDELIVERY });
 export const parseTest = shaped<Types.TestNotification>({ deliveryId: 'string', eventId: 'string' });
-export const parseHealth = shaped<Types.EndpointHealth>(
-  { ref: 'string', state: 'string' },
-  { failures: { class: 'string' } },
-);
+export const parseHealth = shaped<Types.EndpointHealth>(strings('ref', 'state'), {
+  failures: strings('class'),
+});
 export const parseChanges = shaped<Types.ChangeList>(PAGE, { data: { at: 'string', action: 'string' } });
 export const parseAlertEndpoint = shaped<Types.AlertEndpoint>(ALERT_ENDPOINT);
 export const parseAlertEndpointList = shaped<Types.AlertEndpointList>(PAGE, { data: ALERT_ENDPOINT });
 export const parseOverview = shaped<Types.Overview>(PAGE, {
-  data: { ref: 'string', state: 'string' },
-  series: { at: 'string' },
+  data: strings('ref', 'state'),
+  series: strings('at'),
 });
-export const parseStatement = shaped<Types.Statement>(
-  { date: 'string' },
-  { webhooks: { ref: 'string' }, unmatched: { eventType: 'string' } },
-);
+export const parseStatement = shaped<Types.Statement>(strings('date'), {
+  webhooks: strings('ref'),
+  unmatched: strings('eventType'),
+});
 /** Accepts any body, because this response has none that matters. */
 export const parseNothing: ParseResponse<true> = () => true;

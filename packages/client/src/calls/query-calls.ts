@@ -5,34 +5,6 @@ import type { ParseResponse } from './parse-response.js';
 import type * as Types from '../types/types.js';
 import { ONCE, WEBHOOKS } from './webhook-calls.js';
 
-/** Payments, notifications, the delivery log, redeliveries and statements. */
-export interface QueryCalls {
-  charge(txId: string, options?: RequestOptions): Promise<Types.Charge>;
-  transaction(endToEndId: string, options?: RequestOptions): Promise<Types.Transaction>;
-  /** Lists payments by when they occurred, the newest first. */
-  transactions(filter: Types.TransactionFilter, options?: RequestOptions): Promise<Types.TransactionList>;
-  notification(eventId: string, options?: RequestOptions): Promise<Types.StoredNotification>;
-  /** Returns the page that follows the cursor `after`. */
-  notifications(filter?: Types.NotificationFilter, options?: RequestOptions): Promise<Types.NotificationPage>;
-  deliveries(filter?: Types.DeliveryFilter, options?: RequestOptions): Promise<Types.DeliveryList>;
-  delivery(deliveryId: string, options?: RequestOptions): Promise<Types.DeliveryDetail>;
-  /** Never retried automatically, whatever `maxRetries` says, because each call creates a redelivery. */
-  redeliver(deliveryId: string, options?: RequestOptions): Promise<Types.Redelivered>;
-  /** Sends an event to a webhook, whatever was before. Never retried automatically, as `redeliver`. */
-  send(eventId: string, ref: string, options?: RequestOptions): Promise<Types.Redelivered>;
-  redeliveries(filter?: Types.RedeliveryFilter, options?: RequestOptions): Promise<Types.RedeliveryList>;
-  /** Returns how many deliveries `startRedelivery` would send, or a lower bound. */
-  countRedelivery(input: Types.RedeliveryInput, options?: RequestOptions): Promise<Types.RedeliveryCount>;
-  /** Never retried automatically, because each call creates a job. */
-  startRedelivery(input: Types.RedeliveryInput, options?: RequestOptions): Promise<Types.Redelivery>;
-  redelivery(id: string, options?: RequestOptions): Promise<Types.Redelivery>;
-  cancelRedelivery(id: string, options?: RequestOptions): Promise<Types.Redelivery>;
-  /** Returns how all webhooks do, and the last day of the tenant. */
-  overview(options?: RequestOptions): Promise<Types.Overview>;
-  /** Returns the events of a day in São Paulo, such as `2026-11-21`, and what became of them. */
-  statement(date: string, options?: RequestOptions): Promise<Types.Statement>;
-}
-
 const PIX = '/integration/v1/pix';
 const NOTIFICATIONS = '/integration/v1/notifications';
 const STATEMENTS = '/integration/v1/statements';
@@ -41,46 +13,60 @@ const REDELIVERIES = `${WEBHOOKS}/redeliveries`;
 
 const below = (path: string, name: string, part = ''): string => `${path}/${encodeURIComponent(name)}${part}`;
 
-export function createQueryCalls(query: AuthorizedCall): QueryCalls {
+/** Payments, notifications, the delivery log, redeliveries and statements. */
+export type QueryCalls = ReturnType<typeof createQueryCalls>;
+
+export function createQueryCalls(query: AuthorizedCall) {
   const get = <T>(url: string, read: ParseResponse<T>, options?: RequestOptions, params?: object) =>
     query({ method: 'GET', url, params, parse: read, options });
   return {
-    charge: (txId, options) => get(below(`${PIX}/cob`, txId), parse.parseCharge, options),
-    transaction: (endToEndId, options) =>
+    charge: (txId: string, options?: RequestOptions) =>
+      get(below(`${PIX}/cob`, txId), parse.parseCharge, options),
+    transaction: (endToEndId: string, options?: RequestOptions) =>
       get(`${PIX}/transaction`, parse.parseTransaction, options, { endToEndId }),
-    transactions: (filter, options) =>
+    /** Lists payments by when they occurred, the newest first. */
+    transactions: (filter: Types.TransactionFilter, options?: RequestOptions) =>
       get(`${PIX}/transactions`, parse.parseTransactionList, options, filter),
-    notification: (eventId, options) => get(below(NOTIFICATIONS, eventId), parse.parseNotification, options),
-    notifications: (params = {}, options) =>
-      query({
-        method: 'GET',
-        url: NOTIFICATIONS,
-        params,
-        parse: parse.parseNotificationPage,
-        waitMs: (params.wait ?? 0) * 1_000,
-        options,
-      }),
-    deliveries: (filter, options) => get(DELIVERIES, parse.parseDeliveryList, options, filter),
-    delivery: (deliveryId, options) => get(below(DELIVERIES, deliveryId), parse.parseDelivery, options),
-    redeliver: (deliveryId, options) => {
+    notification: (eventId: string, options?: RequestOptions) =>
+      get(below(NOTIFICATIONS, eventId), parse.parseNotification, options),
+    /** Returns the page that follows the cursor `after`. */
+    notifications: (params: Types.NotificationFilter = {}, options?: RequestOptions) => {
+      const waitMs = (params.wait ?? 0) * 1_000;
+      const request = { method: 'GET', url: NOTIFICATIONS, parse: parse.parseNotificationPage } as const;
+      return query({ ...request, params, waitMs, options });
+    },
+    deliveries: (filter?: Types.DeliveryFilter, options?: RequestOptions) =>
+      get(DELIVERIES, parse.parseDeliveryList, options, filter),
+    delivery: (deliveryId: string, options?: RequestOptions) =>
+      get(below(DELIVERIES, deliveryId), parse.parseDelivery, options),
+    /** Never retried automatically, whatever `maxRetries` says, because each call creates a redelivery. */
+    redeliver: (deliveryId: string, options?: RequestOptions) => {
       const url = below(DELIVERIES, deliveryId, '/redeliver');
       return query({ ...ONCE, url, parse: parse.parseRedelivered, options });
     },
-    send: (eventId, ref, options) =>
+    /** Sends an event to a webhook, whatever was before. Never retried automatically, as `redeliver`. */
+    send: (eventId: string, ref: string, options?: RequestOptions) =>
       query({ ...ONCE, url: DELIVERIES, data: { eventId, ref }, parse: parse.parseRedelivered, options }),
-    redeliveries: (filter, options) => get(REDELIVERIES, parse.parseRedeliveryList, options, filter),
-    countRedelivery: (input, options) => {
+    redeliveries: (filter?: Types.RedeliveryFilter, options?: RequestOptions) =>
+      get(REDELIVERIES, parse.parseRedeliveryList, options, filter),
+    /** Returns how many deliveries `startRedelivery` would send, or a lower bound. */
+    countRedelivery: (input: Types.RedeliveryInput, options?: RequestOptions) => {
       const data = { ...input, dryRun: true };
       return query({ method: 'POST', url: REDELIVERIES, data, parse: parse.parseRedeliveryCount, options });
     },
-    startRedelivery: (data, options) =>
+    /** Never retried automatically, because each call creates a job. */
+    startRedelivery: (data: Types.RedeliveryInput, options?: RequestOptions) =>
       query({ ...ONCE, url: REDELIVERIES, data, parse: parse.parseRedelivery, options }),
-    redelivery: (id, options) => get(below(REDELIVERIES, id), parse.parseRedelivery, options),
-    cancelRedelivery: (id, options) => {
+    redelivery: (id: string, options?: RequestOptions) =>
+      get(below(REDELIVERIES, id), parse.parseRedelivery, options),
+    cancelRedelivery: (id: string, options?: RequestOptions) => {
       const url = below(REDELIVERIES, id, '/cancel');
       return query({ method: 'POST', url, parse: parse.parseRedelivery, options });
     },
-    overview: (options) => get(`${WEBHOOKS}/overview`, parse.parseOverview, options),
-    statement: (date, options) => get(below(STATEMENTS, date), parse.parseStatement, options),
+    /** Returns how all webhooks do, and the last day of the tenant. */
+    overview: (options?: RequestOptions) => get(`${WEBHOOKS}/overview`, parse.parseOverview, options),
+    /** Returns the events of a day in São Paulo, such as `2026-11-21`, and what became of them. */
+    statement: (date: string, options?: RequestOptions) =>
+      get(below(STATEMENTS, date), parse.parseStatement, options),
   };
 }

@@ -1,7 +1,7 @@
 import type { DeliveryAttempt, DeliveryDetail, StoredNotification } from '../types/query-types.js';
 import type { Change, EndpointHealth, Webhook } from '../types/webhook-types.js';
-import { causeTexts, eventTexts, timeTexts, verdictTexts, wordTexts } from './verdict-texts.js';
-import type { Texts, VerdictKind } from './verdict-texts.js';
+import { verdictTexts } from './verdict-texts.js';
+import type { Texts, Values, VerdictKind } from './verdict-texts.js';
 
 /** A webhook, with what is known of its past and of its health. */
 export interface ExplainedWebhook extends Pick<
@@ -49,22 +49,25 @@ function sendCommand({ event, webhook }: Case): string | undefined {
   return webhook.enabled ? send : `webhooks enable ${webhook.ref} && ${send}`;
 }
 
-const COMMANDS: { readonly [kind in VerdictKind]?: (one: Case) => string | undefined } = {
-  refused: sendCommand,
-  unreachable: sendCommand,
-  waiting: (one) => (isLate(one) ? sendCommand(one) : undefined),
-  ending: ({ webhook }) => webhook && `webhooks enable ${webhook.ref}`,
-  dead: sendCommand,
-  cancelled: sendCommand,
-  'disabled-then': sendCommand,
-  'registered-later': sendCommand,
-  'other-type-then': sendCommand,
-  'no-webhook': ({ event }) => `webhooks create --event-type ${event.eventType ?? ''} --endpoint-url URL`,
-};
+/** Kinds that need no help. */
+const HELPED: readonly VerdictKind[] = ['delivered', 'delivered-late', 'repeated', 'paused', 'deferred'];
 
-function nameOf({ event, delivery }: Case): Texts {
-  const amount = delivery?.amount ?? /"amount":"([\d.]+)"/.exec(event.body ?? '')?.[1];
-  return eventTexts(event.eventType ?? delivery?.eventType ?? event.id, amount);
+function commandOf(kind: VerdictKind, one: Case): string | undefined {
+  const { event, webhook } = one;
+  if (kind === 'no-webhook')
+    return `webhooks create --event-type ${event.eventType ?? ''} --endpoint-url URL`;
+  if (kind === 'ending') return webhook && `webhooks enable ${webhook.ref}`;
+  return HELPED.includes(kind) || (kind === 'waiting' && !isLate(one)) ? undefined : sendCommand(one);
+}
+
+const amountOf = ({ event, delivery }: Case): string | undefined =>
+  delivery?.amount ?? /"amount":"([\d.]+)"/.exec(event.body ?? '')?.[1];
+
+/** Returns the name of the event: its type, with its amount when that is known. */
+function nameOf(one: Case): Values {
+  const eventType = one.event.eventType ?? one.delivery?.eventType ?? one.event.id;
+  const amount = amountOf(one);
+  return { eventType, amount, event: amount === undefined ? eventType : 'event' };
 }
 
 /** Returns host and path of the endpoint; its query may hold a password. */
@@ -73,41 +76,8 @@ function endpointOf({ webhook, delivery }: Case): string {
   return url.replaceAll(/^https:\/\/|[?#].*$/g, '');
 }
 
-/** Makes a verdict; `values` are those of its sentence that not every sentence has. */
-export function verdict(
-  kind: VerdictKind,
-  one: Case,
-  values: Readonly<Record<string, string | number | Texts>> = {},
-): Verdict {
-  const { event, webhook, delivery } = one;
-  const known = { event: nameOf(one), endpoint: endpointOf(one), receivedAt: timeTexts(event.receivedAt) };
-  return {
-    kind,
-    eventId: event.id,
-    ref: webhook?.ref ?? delivery?.ref,
-    deliveryId: delivery?.deliveryId,
-    text: verdictTexts(kind, { ...known, ...values }),
-    command: COMMANDS[kind]?.(one),
-  };
-}
-
 const isAccepted = ({ result }: DeliveryAttempt): boolean => result === 'delivered';
 const isFailed = ({ result }: DeliveryAttempt): boolean => result === 'failed';
-
-function explainAccepted(one: Delivered): Verdict {
-  const { attempts, updatedAt } = one.delivery;
-  const accepted = attempts.filter(isAccepted);
-  const first = accepted[0];
-  const { at = updatedAt, cycle } = first ?? {};
-  const values = { at: timeTexts(at), attempt: first ? attempts.indexOf(first) + 1 : '' };
-  if (accepted.length > 1) {
-    const reason = accepted.every((other) => other.cycle === cycle) ? 'crash' : 'redelivery';
-    const last = timeTexts(accepted.at(-1)?.at);
-    return verdict('repeated', one, { ...values, count: accepted.length, last, reason: wordTexts(reason) });
-  }
-  if (!isLate(one, Date.parse(at))) return verdict('delivered', one, values);
-  return verdict('delivered-late', one, { ...values, cause: causeTexts(attempts.find(isFailed)) });
-}
 
 /** Returns the last failure of the delivery, else that of any delivery to this webhook; empty without one. */
 function lastFailure({ delivery, webhook }: Case): Partial<DeliveryAttempt> {
@@ -115,6 +85,47 @@ function lastFailure({ delivery, webhook }: Case): Partial<DeliveryAttempt> {
   if (own !== undefined) return own;
   const { class: name = '', ...rest } = webhook?.health?.failures[0] ?? {};
   return /^\d{3}$/.test(name) ? { ...rest, status: Number(name) } : { ...rest, error: name };
+}
+
+/** Returns when the next attempt is made: a pause that ends later puts it off. */
+function nextOf({ delivery, webhook, now }: Case): string {
+  const [planned = '', until = ''] = [delivery?.nextAt, webhook?.health?.until];
+  const next = until > planned ? until : planned;
+  return Date.parse(next) > now ? next : 'due';
+}
+
+/** Makes a verdict. `values`: those of its sentence that not every sentence has. `failed`: the attempt that tells the cause. */
+export function verdict(
+  kind: VerdictKind,
+  one: Case,
+  values: Values = {},
+  failed = lastFailure(one),
+): Verdict {
+  const { event, webhook, delivery } = one;
+  const { id, receivedAt } = event;
+  const known = { ...nameOf(one), endpoint: endpointOf(one), receivedAt, next: nextOf(one) };
+  return {
+    kind,
+    eventId: id,
+    ref: (webhook ?? delivery)?.ref,
+    deliveryId: delivery?.deliveryId,
+    text: verdictTexts(kind, { ...known, ...values }, failed),
+    command: commandOf(kind, one),
+  };
+}
+
+function explainAccepted(one: Delivered): Verdict {
+  const { attempts, updatedAt } = one.delivery;
+  const [first, ...others] = attempts.filter(isAccepted);
+  const at = first?.at ?? updatedAt;
+  const values = { at, attempt: first && attempts.indexOf(first) + 1 };
+  const last = others.at(-1);
+  if (last) {
+    const reason = others.every(({ cycle }) => cycle === first?.cycle) ? 'crash' : 'redelivery';
+    return verdict('repeated', one, { ...values, count: others.length + 1, last: last.at, reason });
+  }
+  const kind = isLate(one, Date.parse(at)) ? 'delivered-late' : 'delivered';
+  return verdict(kind, one, values, attempts.find(isFailed) ?? {});
 }
 
 /** Whether it waits by a fault of the platform. The log does not have every delivery that does. */
@@ -135,30 +146,15 @@ function pendingKind(one: Case): VerdictKind {
   return failed.status === undefined ? 'unreachable' : 'refused';
 }
 
-/** Returns when the next attempt is made: a pause that ends later puts it off. */
-function nextTexts({ delivery, webhook, now }: Case): Texts {
-  const [planned = '', until = ''] = [delivery?.nextAt, webhook?.health?.until];
-  const next = until > planned ? until : planned;
-  return Date.parse(next) > now ? timeTexts(next) : wordTexts('due');
-}
-
 /** Explains a delivery that waits, or that the log does not have yet. */
-export function explainPending(one: Case): Verdict {
-  const failed = lastFailure(one);
-  return verdict(pendingKind(one), one, {
-    next: nextTexts(one),
-    failedAt: timeTexts(failed.at),
-    error: failed.status ?? failed.code ?? failed.error ?? '',
-    cause: causeTexts(failed),
-  });
-}
+export const explainPending = (one: Case): Verdict => verdict(pendingKind(one), one);
 
 /** Explains a delivery of the log. One that was sent again after a success has two verdicts. */
 export function explainDelivery(one: Delivered): readonly Verdict[] {
-  const { status, attempts, reason = '', updatedAt } = one.delivery;
+  const { status, attempts, reason, updatedAt } = one.delivery;
   const accepted = status === 'delivered' || attempts.some(isAccepted) ? [explainAccepted(one)] : [];
   if (status === 'delivered') return accepted;
   if (status === 'pending') return [...accepted, explainPending(one)];
-  const cause = causeTexts(attempts.findLast(isFailed));
-  return [...accepted, verdict(status, one, { at: timeTexts(updatedAt), reason: wordTexts(reason), cause })];
+  const failed = attempts.findLast(isFailed) ?? {};
+  return [...accepted, verdict(status, one, { at: updatedAt, reason }, failed)];
 }

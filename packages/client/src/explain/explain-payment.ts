@@ -2,7 +2,7 @@ import type { UtcTime } from '../types/event-types.js';
 import type { Charge, DeliveryDetail, Transaction } from '../types/query-types.js';
 import { explainDelivery, explainPending, verdict } from './explain-delivery.js';
 import type { Case, ExplainedEvent, ExplainedWebhook, Verdict } from './explain-delivery.js';
-import { timeTexts, verdictTexts } from './verdict-texts.js';
+import { verdictTexts } from './verdict-texts.js';
 
 /** What is known of a payment. */
 export interface PaymentEvidence {
@@ -33,8 +33,7 @@ function explainUnsent(one: Case & { readonly webhook: ExplainedWebhook }, at: U
   const { event, webhook } = one;
   const then = webhookAt(webhook, at);
   if (webhook.eventType !== event.eventType && then.eventType !== event.eventType) return [];
-  if (webhook.createdAt > at)
-    return [verdict('registered-later', one, { createdAt: timeTexts(webhook.createdAt) })];
+  if (webhook.createdAt > at) return [verdict('registered-later', one, { createdAt: webhook.createdAt })];
   if (then.eventType !== event.eventType)
     return [verdict('other-type-then', one, { type: String(then.eventType) })];
   return [then.enabled === true ? explainPending(one) : verdict('disabled-then', one)];
@@ -65,8 +64,6 @@ export function explainPayment(evidence: PaymentEvidence): readonly Verdict[] {
   const isOnlyReversed = payment && events.every(({ eventType }) => eventType === 'PIX_REVERSAL');
   const isUnknown = events.length === 0 || isOnlyReversed;
   const kind = 'not-reported';
-  return [
-    ...(isUnknown ? [{ kind, text: verdictTexts(kind, {}) } as const] : []),
-    ...events.flatMap((event) => explainEvent(event, evidence)),
-  ];
+  const explained = events.flatMap((event) => explainEvent(event, evidence));
+  return isUnknown ? [{ kind, text: verdictTexts(kind, {}) }, ...explained] : explained;
 }

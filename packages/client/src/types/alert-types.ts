@@ -1,5 +1,4 @@
-import type { UtcTime } from './event-types.js';
-import type { Page } from './webhook-types.js';
+import type { Page, Webhook } from './webhook-types.js';
 
 interface AlertSettings {
   /** `text`: `{"text": "…"}`, as Slack, Google Chat and Mattermost read it. */
@@ -15,14 +14,8 @@ export interface AlertEndpointInput extends Partial<AlertSettings> {
 }
 
 /** An endpoint that receives alerts about the tenant's webhooks, as a list shows it. */
-export interface ListedAlertEndpoint extends AlertSettings {
-  readonly ref: string;
-  readonly endpointUrl: string;
-  readonly hasSecret: boolean;
-  readonly secretRotatedAt?: UtcTime;
-  readonly createdAt: UtcTime;
-  readonly updatedAt: UtcTime;
-}
+export type ListedAlertEndpoint = AlertSettings &
+  Pick<Webhook, 'ref' | 'endpointUrl' | 'hasSecret' | 'secretRotatedAt' | 'createdAt' | 'updatedAt'>;
 
 export interface AlertEndpoint extends ListedAlertEndpoint {
   /** False when it is durable but not yet in force. */

@@ -1,6 +1,6 @@
 import type { UtcTime } from './event-types.js';
 import type { Sum } from './statement-types.js';
-import type { EndpointHealth, ListedWebhook } from './webhook-types.js';
+import type { EndpointHealth, ListedWebhook, Page } from './webhook-types.js';
 
 /** How one webhook does. */
 export interface OverviewWebhook extends ListedWebhook {
@@ -16,9 +16,7 @@ export interface OverviewWebhook extends ListedWebhook {
   readonly undelivered?: Sum & { readonly atLeast: boolean };
 }
 
-export interface Overview {
-  readonly data: readonly OverviewWebhook[];
-  readonly results: number;
+export interface Overview extends Omit<Page<OverviewWebhook>, 'nextCursor'> {
   /** The last day in points of ten minutes, the oldest first. `failed`: attempts that failed. */
   readonly series: readonly {
     readonly at: UtcTime;

@@ -1,16 +1,8 @@
-import type { EventType, Money, NotificationKind, UtcTime } from './event-types.js';
+import type { EventType, Money, NotificationKind, ReversalData, UtcTime } from './event-types.js';
 import type { Page } from './webhook-types.js';
 
 /** A reversal of a payment. */
-export interface Reversal {
-  readonly reversalId: string;
-  readonly rtrId: string;
-  readonly amount: Money;
-  readonly status: 'DEVOLVIDO' | 'NAO_REALIZADO';
-  readonly reason?: string;
-  readonly requestedAt?: UtcTime;
-  readonly settledAt?: UtcTime;
-}
+export type Reversal = Omit<ReversalData, 'endToEndId' | 'txId'>;
 
 export interface ChargePix {
   readonly endToEndId: string;
@@ -22,21 +14,24 @@ export interface ChargePix {
   readonly events: readonly string[];
 }
 
-/** The state of a dynamic charge. */
-export interface Charge {
-  readonly txId: string;
-  readonly status: 'ATIVA' | 'CONCLUIDA';
-  /** Absent while only a reversal is known. */
-  readonly amount?: string;
-  readonly pix: readonly ChargePix[];
+interface FoundPayment {
   /** Present for data of a test notification. */
   readonly test?: true;
   /** There is more data than is listed. */
   readonly truncated?: true;
 }
 
+/** The state of a dynamic charge. */
+export interface Charge extends FoundPayment {
+  readonly txId: string;
+  readonly status: 'ATIVA' | 'CONCLUIDA';
+  /** Absent while only a reversal is known. */
+  readonly amount?: string;
+  readonly pix: readonly ChargePix[];
+}
+
 /** The state of one transaction. */
-export interface Transaction {
+export interface Transaction extends FoundPayment {
   readonly endToEndId: string;
   /** Absent while only a reversal is known, as are `amount` and `occurredAt`. */
   readonly eventType?: Exclude<EventType, 'PIX_REVERSAL'>;
@@ -48,10 +43,6 @@ export interface Transaction {
   readonly reversals: readonly Reversal[];
   /** Ids of its events, by which deliveries are listed. */
   readonly events: readonly string[];
-  /** Present for data of a test notification. */
-  readonly test?: true;
-  /** There is more data than is listed. */
-  readonly truncated?: true;
 }
 
 /** One event of a payment or of a reversal. */
@@ -225,9 +216,6 @@ export interface Redelivery extends Matched {
   readonly updatedAt: UtcTime;
 }
 
-export interface RedeliveryFilter {
-  readonly limit?: number;
-  readonly cursor?: string;
-}
+export type RedeliveryFilter = Pick<DeliveryFilter, 'limit' | 'cursor'>;
 
 export type RedeliveryList = Page<Redelivery>;

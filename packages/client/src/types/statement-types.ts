@@ -1,4 +1,5 @@
 import type { EventType, UtcTime } from './event-types.js';
+import type { ListedWebhook } from './webhook-types.js';
 
 /** A number of events and their amount in reais. A difference may be negative. */
 export interface Sum {
@@ -7,17 +8,8 @@ export interface Sum {
 }
 
 /** What became of a day's events of one webhook's type: `events` is the sum of the others, or there is a `difference`. */
-export interface StatementWebhook {
-  readonly ref: string;
-  readonly eventType: EventType;
-  readonly endpointUrl: string;
-  readonly applicationId?: string;
-  readonly enabled: boolean;
-  readonly events: Sum;
-  readonly delivered: Sum;
-  readonly dead: Sum;
-  readonly cancelled: Sum;
-  readonly waiting: Sum;
+export interface StatementWebhook
+  extends ListedWebhook, Readonly<Record<'events' | 'delivered' | 'dead' | 'cancelled' | 'waiting', Sum>> {
   /** Without a delivery, because the webhook was disabled or registered later. */
   readonly missed: Sum;
   readonly balanced: boolean;

@@ -3,7 +3,7 @@ import { openPolicySecrets, sealPolicySecrets, normalizeHeaderName } from '@webh
 import type { DeliveryPolicy, Keyring, NotificationKind, PolicySecrets } from '@webhooks/contracts';
 import { AppError, invalidRequest } from '@webhooks/http-api';
 import type { PolicyInput } from './policy-input.js';
-import { idOf } from '../store/database.js';
+import { idOf } from '../webhooks/configuration.js';
 import type { Configuration } from '../webhooks/configuration.js';
 
 /** The schema of `bacen` requires a payment, which events of other types lack. */

@@ -10,6 +10,7 @@ import type { Check, DeliveryPolicy, PolicySecrets, Violation } from '@webhooks/
 import { invalidRequest, readJson } from '@webhooks/http-api';
 import type { ApiRequest } from '@webhooks/http-api';
 import { checkClientCertificate } from '@webhooks/outbound';
+import type { ConfigApiConfig } from '../config.js';
 
 /** The body of PUT. Absent headers and an absent certificate stay; null removes them. */
 export interface PolicyInput extends Omit<DeliveryPolicy, 'sealed' | 'certificateNotAfter'> {
@@ -17,13 +18,7 @@ export interface PolicyInput extends Omit<DeliveryPolicy, 'sealed' | 'certificat
   readonly clientCertificate?: PolicySecrets['clientCertificate'] | null;
 }
 
-/** Limits from settings that the worker reads by the same names. */
-export interface PolicyRules {
-  /** Most concurrent attempts at one endpoint. */
-  readonly endpointConcurrency: number;
-  /** Name of the vendor's signature header. */
-  readonly vendorHeader: string;
-}
+type PolicyRules = ConfigApiConfig['policyRules'];
 
 /** A chain of four certificates and an RSA key of 4,096 bits have about 11 KiB. */
 const MAX_PEM_BYTES = 16_384;

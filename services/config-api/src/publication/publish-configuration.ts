@@ -1,11 +1,9 @@
 import { COMPLETE_KEY, configurationKey, TOPICS } from '@webhooks/contracts';
 import type { Sink } from '@webhooks/kafka';
-import { createLogThrottle, errorFields, repeat } from '@webhooks/runtime';
-import type { Counter, Logger, Repetition } from '@webhooks/runtime';
-import { LRUCache } from 'lru-cache';
+import { createLogThrottle, errorFields } from '@webhooks/runtime';
+import type { Counter, Logger } from '@webhooks/runtime';
 import { PAGE } from '../store/configuration-store.js';
 import type { ConfigurationStore } from '../store/configuration-store.js';
-import { REMEMBERED } from '../store/database.js';
 import { toRecord } from '../webhooks/configuration.js';
 import type { Configuration } from '../webhooks/configuration.js';
 
@@ -17,8 +15,7 @@ export type PublishConfiguration = (configuration: Configuration) => Promise<boo
 
 interface PublisherOptions {
   readonly sink: Sink;
-  /** Called for each revision that Kafka has acknowledged. */
-  readonly markLater: (configuration: Configuration) => void;
+  readonly markPublished: ConfigurationStore['markPublished'];
   readonly log: Logger;
   readonly published: Counter<'result'>;
 }
@@ -29,7 +26,8 @@ const PUBLISH_MS = 2_000;
 const keyOf = ({ tenantId, ref }: Configuration): string => configurationKey(tenantId, ref);
 
 /** Identifies a revision. Includes the time: after a restored backup, a published number can occur again. */
-const versionOf = ({ revision, updatedAt }: Configuration): string => `${revision}@${updatedAt.getTime()}`;
+const versionOf = (configuration: Configuration): string =>
+  [keyOf(configuration), configuration.revision, configuration.updatedAt.getTime()].join('@');
 
 /** Creates a function that publishes to `webhooks.configurations`, keyed by tenant and ref. */
 function createSend({ sink, log, published }: PublisherOptions): PublishConfiguration {
@@ -60,32 +58,23 @@ export type Publisher = ReturnType<typeof createPublisher>;
 /** Creates the publisher of configurations and of the mark `/complete`. */
 export function createPublisher(options: PublisherOptions) {
   const send = createSend(options);
-  const acknowledged = new LRUCache<string, string>(REMEMBERED);
   /** Publications under way. Concurrent requests for the same revision share one record. */
   const running = new Map<string, Promise<boolean>>();
 
   /** Publishes a revision even if Kafka has acknowledged it before. Used when the topic's record differs from the database. */
   const republish: PublishConfiguration = async (configuration) => {
     if (!(await send(configuration))) return false;
-    acknowledged.set(keyOf(configuration), versionOf(configuration));
-    options.markLater(configuration);
+    // Nobody waits for it. Without it, the sweep publishes the revision again.
+    options.markPublished(configuration).catch(() => undefined);
     return true;
   };
 
-  /** Publishes a revision, unless Kafka has acknowledged it before. */
+  /** Publishes a revision, unless the database says that Kafka has acknowledged it. */
   const publish: PublishConfiguration = (configuration) => {
     const { publishedRevision, revision } = configuration;
     if (publishedRevision >= revision) return Promise.resolve(true);
-    const key = keyOf(configuration);
-    const version = versionOf(configuration);
-    if (acknowledged.get(key) === version) {
-      options.markLater(configuration);
-      return Promise.resolve(true);
-    }
-    const name = `${key}@${version}`;
-    const known = running.get(name);
-    if (known) return known;
-    const sending = republish(configuration).finally(() => running.delete(name));
+    const name = versionOf(configuration);
+    const sending = running.get(name) ?? republish(configuration).finally(() => running.delete(name));
     running.set(name, sending);
     return sending;
   };
@@ -99,39 +88,6 @@ export function createPublisher(options: PublisherOptions) {
     return options.sink.send(record, { deadlineMs: PUBLISH_MS });
   };
   return { publish, republish, markComplete };
-}
-
-/** Interval at which marks are written. */
-const EVERY_MS = 200;
-/** Most waiting marks. Further marks are discarded, and the sweep publishes those revisions once more. */
-const MAX_WAITING = 10_000;
-
-/**
- * Marks acknowledged revisions as published in the database, in batches. Requests do not wait for it. Without a mark,
- * the sweep publishes the revision again.
- */
-export function openPublishedMarks({
-  markPublished,
-  log,
-}: Pick<Repetition, 'log'> & Pick<ConfigurationStore, 'markPublished'>) {
-  let waiting: Configuration[] = [];
-  const flush = async (): Promise<void> => {
-    const batch = waiting.slice(0, PAGE);
-    if (batch.length === 0) return;
-    await markPublished(batch);
-    waiting = waiting.slice(batch.length);
-  };
-  const flushing = repeat({ name: 'recording published revisions', everyMs: EVERY_MS, log, work: flush });
-  return {
-    markLater: (configuration: Configuration): void => {
-      if (waiting.length < MAX_WAITING) waiting.push(configuration);
-    },
-    /** Writes up to 500 remaining marks, and ends. */
-    close: async (): Promise<void> => {
-      await flushing.stop();
-      await flush().catch(() => undefined);
-    },
-  };
 }
 
 interface SweepPorts extends Pick<ConfigurationStore, 'unpublished' | 'confirm'> {

@@ -3,9 +3,9 @@ import { AppError, databaseUnavailable } from '@webhooks/http-api';
 import { createRunQuery, isDuplicate } from '@webhooks/mongodb';
 import type { RunQuery } from '@webhooks/mongodb';
 import type { ConfigurationName } from '../publication/configuration-cache.js';
-import { idOf, toConfiguration, toRow } from './database.js';
-import type { ChangeEntry, ConfigurationModel, ConfigurationRow, Database, WriteMemory } from './database.js';
-import { hasEnded, routeKeyOf } from '../webhooks/configuration.js';
+import { toConfiguration, toRow } from './database.js';
+import type { ChangeEntry, ConfigurationModel, ConfigurationRow, Database } from './database.js';
+import { hasEnded, idOf, routeKeyOf } from '../webhooks/configuration.js';
 import type { Configuration, Route } from '../webhooks/configuration.js';
 import type { ListQuery } from '../webhooks/list-webhooks.js';
 
@@ -21,13 +21,14 @@ const MAX_CHANGES = 20;
 type RunModelQuery = RunQuery<ConfigurationModel>;
 
 type Filter = Readonly<Record<string, unknown>>;
+type Sort = Record<string, 1 | -1>;
 
 function readsOf(runQuery: RunModelQuery) {
   const findOne = async (filter: Filter): Promise<Configuration | undefined> => {
     const row = await runQuery((model) => model.findOne(filter).lean<ConfigurationRow>().exec());
     return row ? toConfiguration(row) : undefined;
   };
-  const find = async (filter: Filter, sort: Record<string, 1 | -1>, limit: number, left = {}) => {
+  const find = async (filter: Filter, limit: number, sort: Sort = { position: 1 }, left = {}) => {
     const rows = await runQuery((model) =>
       model.find(filter, left).sort(sort).limit(limit).lean<ConfigurationRow[]>().exec(),
     );
@@ -51,23 +52,27 @@ function readsOf(runQuery: RunModelQuery) {
     findByRoute: (tenantId: string, route: Route) => findOne({ routeKey: routeKeyOf(tenantId, route) }),
     /** Finds the configurations of one application (or of none) and one event type, with any URL. */
     findByType: (tenantId: string, { applicationId, eventType }: Route, limit: number) =>
-      find(
-        { tenantId, applicationId: applicationId ?? { $exists: false }, eventType },
-        { position: 1 },
-        limit,
-      ),
+      find({ tenantId, applicationId: applicationId ?? { $exists: false }, eventType }, limit),
     /** Finds the configurations of one event type and URL, with any application. */
     findByUrl: (tenantId: string, { eventType, normalizedUrl }: Route, limit: number) =>
-      find({ tenantId, eventType, normalizedUrl }, { position: 1 }, limit),
+      find({ tenantId, eventType, normalizedUrl }, limit),
     /**
      * Lists webhooks, the oldest first: their positions are above 0. Without policies: 1,000 policies with certificates
      * have 37 MB.
      */
     list: (tenantId: string, { filter, after, limit }: ListQuery) =>
-      find({ tenantId, position: { $gt: after }, ...filter }, { position: 1 }, limit, { policy: 0 }),
+      find({ tenantId, position: { $gt: after }, ...filter }, limit, { position: 1 }, { policy: 0 }),
+    /**
+     * Returns how many webhooks (`side` 1) or alert endpoints (-1) a tenant has ever registered. None is removed, so it is
+     * their last position.
+     */
+    countRegistered: async (tenantId: string, side: 1 | -1): Promise<number> => {
+      const [last] = await find({ tenantId }, 1, { position: side === 1 ? -1 : 1 }, { policy: 0 });
+      return Math.max(side * (last?.position ?? 0), 0);
+    },
     /** Lists the alert endpoints that have not ended, the oldest first. */
     alertEndpoints: (tenantId: string) =>
-      find({ tenantId, position: { $lt: 0 }, enabled: true }, { position: -1 }, MAX_ALERT_ENDPOINTS),
+      find({ tenantId, position: { $lt: 0 }, enabled: true }, MAX_ALERT_ENDPOINTS, { position: -1 }),
     /** Returns the last changes of a configuration, the newest first. */
     changes: async ({ tenantId, ref }: ConfigurationName): Promise<readonly ChangeEntry[]> => {
       const _id = configurationKey(tenantId, ref);
@@ -78,33 +83,9 @@ function readsOf(runQuery: RunModelQuery) {
     },
     /** Finds configurations that were changed before `changedBefore`, and whose change is not known to be in Kafka. */
     unpublished: (changedBefore: Date, limit: number) =>
-      find({ unpublished: true, updatedAt: { $lt: changedBefore } }, { _id: 1 }, limit),
+      find({ unpublished: true, updatedAt: { $lt: changedBefore } }, limit, { _id: 1 }),
     /** Returns one page of all configurations, in the order of their keys, after `afterKey`. */
-    page: (afterKey: string, limit: number) => find({ _id: { $gt: afterKey } }, { _id: 1 }, limit),
-  };
-}
-
-function positionsOf(runQuery: RunModelQuery, memory: WriteMemory) {
-  /** Returns a tenant's highest position, or its lowest; 0 without configurations. */
-  const positionAt = async (tenantId: string, end: 'highest' | 'lowest'): Promise<number> => {
-    const order = end === 'highest' ? -1 : 1;
-    const row = await runQuery((model) =>
-      model.findOne({ tenantId }, { position: 1 }).sort({ position: order }).lean<ConfigurationRow>().exec(),
-    );
-    return row?.position ?? 0;
-  };
-  return {
-    /** Returns the position of the latest alert endpoint, ended ones included; 0 without any. */
-    lastAlertPosition: async (tenantId: string): Promise<number> =>
-      Math.min(await positionAt(tenantId, 'lowest'), 0),
-    /**
-     * Returns the number of a tenant's webhooks. None is ever removed, so it is the last position. A remembered
-     * number may be too low; inserting at the next position then returns `taken`.
-     */
-    lastPosition: async (tenantId: string): Promise<number> => {
-      const remembered = memory.positions.get(tenantId);
-      return remembered ?? Math.max(await positionAt(tenantId, 'highest'), 0);
-    },
+    page: (afterKey: string, limit: number) => find({ _id: { $gt: afterKey } }, limit, { _id: 1 }),
   };
 }
 
@@ -117,7 +98,7 @@ const asRead = (configuration: Configuration) => ({
 /** Fields that a document may lack. */
 const OPTIONAL = ['applicationId', 'routeKey', 'unpublished', 'alert'] as const;
 
-function writesOf(runQuery: RunModelQuery, memory: WriteMemory) {
+function writesOf(runQuery: RunModelQuery) {
   const write = async <T>(statement: (model: ConfigurationModel) => Promise<T>): Promise<T | 'taken'> => {
     try {
       return await runQuery(statement);
@@ -131,16 +112,9 @@ function writesOf(runQuery: RunModelQuery, memory: WriteMemory) {
      * Inserts a configuration, with its first change. `taken`: another document has the ref, the route or the position.
      */
     insert: async (configuration: Configuration, entry?: ChangeEntry): Promise<'inserted' | 'taken'> => {
-      const { tenantId, position } = configuration;
       const changes = entry && { changes: [entry] };
       const result = await write((model) => model.insertOne({ ...toRow(configuration), ...changes }));
-      if (result === 'taken') {
-        memory.positions.delete(tenantId);
-        return 'taken';
-      }
-      if (position > 0) memory.positions.set(tenantId, position);
-      memory.revisions.set(idOf(configuration), configuration.revision);
-      return 'inserted';
+      return result === 'taken' ? result : 'inserted';
     },
 
     /**
@@ -159,43 +133,35 @@ function writesOf(runQuery: RunModelQuery, memory: WriteMemory) {
         ...(entry && { $push: { changes: { $each: [entry], $slice: -MAX_CHANGES } } }),
       };
       const result = await write((model) => model.updateOne(asRead(before), update).exec());
-      if (result === 'taken') return 'taken';
-      if (result.matchedCount !== 1) return 'stale';
-      memory.revisions.set(idOf(after), after.revision);
-      return 'replaced';
+      if (result === 'taken') return result;
+      return result.matchedCount === 1 ? 'replaced' : 'stale';
     },
   };
 }
 
-function notesOf(runQuery: RunModelQuery, memory: WriteMemory) {
+function notesOf(runQuery: RunModelQuery) {
   return {
     /**
-     * Makes sure that a revision is durable. A revision that this process wrote, or that Kafka has, is durable. Any
-     * other one gets a write without changes: a majority write waits until all earlier writes are on a majority.
-     * Resolves with false when the revision has changed.
+     * Makes sure that a revision is durable. One that Kafka has is durable. Any other one gets a write without changes: a
+     * majority write waits until all earlier writes are on a majority. Resolves with false when the revision has changed.
      */
     confirm: async (configuration: Configuration): Promise<boolean> => {
       const { revision, publishedRevision } = configuration;
-      if (publishedRevision >= revision || memory.revisions.get(idOf(configuration)) === revision)
-        return true;
+      if (publishedRevision >= revision) return true;
       const result = await runQuery((model) =>
         model.updateOne(asRead(configuration), { $set: { revision } }).exec(),
       );
       return result.matchedCount === 1;
     },
 
-    /** Records that Kafka has these revisions. A lost note causes one more publication. */
-    markPublished: async (configurations: readonly Configuration[]): Promise<void> => {
-      const notes = configurations.map((configuration) => ({
-        updateOne: {
-          filter: asRead(configuration),
-          update: {
-            $set: { publishedRevision: configuration.revision },
-            $unset: { unpublished: 1 as const },
-          },
-        },
-      }));
-      await runQuery((model) => model.bulkWrite(notes, { ordered: false, writeConcern: { w: 1 } }));
+    /** Records that Kafka has this revision. A lost note causes one more publication. */
+    markPublished: async (configuration: Configuration): Promise<void> => {
+      const note = {
+        $set: { publishedRevision: configuration.revision },
+        $unset: { unpublished: 1 as const },
+      };
+      const options = { writeConcern: { w: 1 } };
+      await runQuery((model) => model.updateOne(asRead(configuration), note, options).exec());
     },
   };
 }
@@ -207,11 +173,6 @@ export type ConfigurationStore = ReturnType<typeof storeWithin>;
  * `database-unavailable`. Every write is one atomic change of one document.
  */
 export function storeWithin(database: Database, ms: number) {
-  const runQuery = createRunQuery(() => database.model(), ms, databaseUnavailable);
-  return {
-    ...readsOf(runQuery),
-    ...positionsOf(runQuery, database.memory),
-    ...writesOf(runQuery, database.memory),
-    ...notesOf(runQuery, database.memory),
-  };
+  const runQuery = createRunQuery(database, ms, databaseUnavailable);
+  return { ...readsOf(runQuery), ...writesOf(runQuery), ...notesOf(runQuery) };
 }

@@ -1,12 +1,10 @@
-import { configurationKey } from '@webhooks/contracts';
 import type { DeliveryPolicy } from '@webhooks/contracts';
 import { openConnection } from '@webhooks/mongodb';
 import type { MongodbSettings } from '@webhooks/mongodb';
 import type { ServiceScope } from '@webhooks/runtime';
-import { LRUCache } from 'lru-cache';
 import { Schema } from 'mongoose';
 import type { Connection, Model } from 'mongoose';
-import { hasEnded, routeKeyOf } from '../webhooks/configuration.js';
+import { hasEnded, idOf, routeKeyOf } from '../webhooks/configuration.js';
 import type { Configuration } from '../webhooks/configuration.js';
 import type { FieldChange } from '../webhooks/describe-change.js';
 
@@ -83,19 +81,9 @@ export const modelOn = (connection: Connection): ConfigurationModel =>
 
 /** Returns the configuration of a document. */
 export function toConfiguration(row: ConfigurationRow): Configuration {
-  const { _id, routeKey, unpublished, changes, applicationId, secrets, policy = {}, ...rest } = row;
-  return {
-    ...{ ...rest, policy },
-    ...(typeof applicationId === 'string' ? { applicationId } : {}),
-    secrets: secrets.map(({ sealed, createdAt, expiresAt }) => ({
-      sealed,
-      ...(createdAt instanceof Date ? { createdAt } : {}),
-      ...(expiresAt instanceof Date ? { expiresAt } : {}),
-    })),
-  };
+  const { _id, routeKey, unpublished, changes, policy = {}, ...rest } = row;
+  return { ...rest, policy };
 }
-
-export const idOf = ({ tenantId, ref }: Configuration): string => configurationKey(tenantId, ref);
 
 /** Returns the document of a configuration, with the derived fields. */
 export function toRow(configuration: Configuration): ConfigurationRow {
@@ -104,30 +92,14 @@ export function toRow(configuration: Configuration): ConfigurationRow {
     ...configuration,
     ...(hasEnded(configuration) ? {} : { routeKey: routeKeyOf(configuration.tenantId, configuration) }),
     ...(configuration.publishedRevision < configuration.revision ? { unpublished: true } : {}),
-    secrets: configuration.secrets.map((secret) => ({ ...secret })),
   };
 }
 
-/** Size of the caches. They only save statements, so any entry may be missing. */
-export const REMEMBERED = { max: 10_000 };
-
-/** Caches of values that this process wrote and a majority acknowledged. They save statements with a known result. */
-export interface WriteMemory {
-  /** The last position of each tenant. */
-  readonly positions: LRUCache<string, number>;
-  /** The revision of each configuration, by key. */
-  readonly revisions: LRUCache<string, number>;
-}
-
-export interface Database {
-  readonly memory: WriteMemory;
-  /** Undefined until the first connection is open and its unique indexes exist: nothing may be written before. */
-  readonly model: () => ConfigurationModel | undefined;
-}
+/** Undefined until the first connection is open and its unique indexes exist: nothing may be written before. */
+export type Database = () => ConfigurationModel | undefined;
 
 /** Opens the database of the configurations; `openConnection` describes how it stays connected. */
-export async function openDatabase(settings: MongodbSettings, scope: ServiceScope): Promise<Database> {
+export function openDatabase(settings: MongodbSettings, scope: ServiceScope): Promise<Database> {
   const prepare = (model: ConfigurationModel) => model.createIndexes();
-  const model = await openConnection(settings, { modelsOn: modelOn, prepare }, scope);
-  return { memory: { positions: new LRUCache(REMEMBERED), revisions: new LRUCache(REMEMBERED) }, model };
+  return openConnection(settings, { modelsOn: modelOn, prepare }, scope);
 }

@@ -53,7 +53,8 @@ export const changeConfiguration = (
     return result === 'replaced' ? { before, after } : undefined;
   }, 'other requests changed the configuration');
 
-export interface ChangeOnePorts extends Pick<ConfigurationStore, 'get' | 'replace'> {
+/** The store of one request, and the clock. */
+export interface StorePorts extends ConfigurationStore {
   readonly now: () => Date;
 }
 
@@ -61,7 +62,7 @@ export interface ChangeOnePorts extends Pick<ConfigurationStore, 'get' | 'replac
 export const changeOne = (
   name: ConfigurationName,
   change: (current: Configuration, now: Date) => Partial<Configuration>,
-  ports: ChangeOnePorts,
+  ports: StorePorts,
 ): Promise<Change> =>
   changeConfiguration(
     {

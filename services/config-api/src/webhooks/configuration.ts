@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { configurationKey } from '@webhooks/contracts';
 import type {
   AlertSettings,
   ConfigurationRecord,
@@ -52,6 +53,8 @@ export interface Configuration extends Route {
   readonly alert?: AlertSettings;
 }
 
+export const idOf = ({ tenantId, ref }: Configuration): string => configurationKey(tenantId, ref);
+
 export const isAlertEndpoint = ({ alert }: Configuration): boolean => alert !== undefined;
 export const isWebhook = (configuration: Configuration): boolean => !isAlertEndpoint(configuration);
 /** Whether an alert endpoint has ended. Its ref stays taken, and its URL is free. */
@@ -59,12 +62,10 @@ export const hasEnded = (configuration: Configuration): boolean =>
   isAlertEndpoint(configuration) && !configuration.enabled;
 
 /** Shows a configuration in a list. */
-export const toListed = (configuration: Configuration) => ({
-  ref: configuration.ref,
-  eventType: configuration.eventType,
-  endpointUrl: configuration.endpointUrl,
-  ...(configuration.applicationId === undefined ? {} : { applicationId: configuration.applicationId }),
-  enabled: configuration.enabled,
+export const toListed = ({ ref, eventType, endpointUrl, applicationId, enabled }: Configuration) => ({
+  ...{ ref, eventType, endpointUrl },
+  ...(applicationId !== undefined && { applicationId }),
+  enabled,
 });
 
 const timesOf = ({ createdAt, updatedAt }: Configuration) => ({
@@ -74,11 +75,9 @@ const timesOf = ({ createdAt, updatedAt }: Configuration) => ({
 
 function detailsOf(configuration: Configuration) {
   const [newest] = configuration.secrets;
-  return {
-    hasSecret: newest !== undefined,
-    ...(newest?.createdAt === undefined ? {} : { secretRotatedAt: newest.createdAt.toISOString() }),
-    ...timesOf(configuration),
-  };
+  const rotatedAt = newest?.createdAt?.toISOString();
+  const hasSecret = newest !== undefined;
+  return { hasSecret, ...(rotatedAt && { secretRotatedAt: rotatedAt }), ...timesOf(configuration) };
 }
 
 /** Shows a webhook to callers. */
@@ -95,24 +94,23 @@ export const toAlertView = (configuration: Configuration) => ({
   ...detailsOf(configuration),
 });
 
-/** Returns the record of a configuration for the compacted topic. */
-export const toRecord = (configuration: Configuration): ConfigurationRecord => ({
-  v: 1,
-  tenantId: configuration.tenantId,
-  revision: configuration.revision,
-  ...toListed(configuration),
-  ...timesOf(configuration),
-  ...(configuration.secrets.length === 0
-    ? {}
-    : {
-        secrets: configuration.secrets.map(({ sealed, expiresAt }) => ({
-          sealed,
-          ...(expiresAt === undefined ? {} : { expiresAt: expiresAt.toISOString() }),
-        })),
-      }),
-  ...(Object.keys(configuration.policy).length === 0 ? {} : { policy: configuration.policy }),
-  ...(configuration.alert && { alert: configuration.alert }),
+const toSecret = ({ sealed, expiresAt }: StoredSecret) => ({
+  sealed,
+  ...(expiresAt && { expiresAt: expiresAt.toISOString() }),
 });
+
+/** Returns the record of a configuration for the compacted topic. */
+export function toRecord(configuration: Configuration): ConfigurationRecord {
+  const { tenantId, revision, secrets, policy, alert } = configuration;
+  return {
+    ...{ v: 1, tenantId, revision },
+    ...toListed(configuration),
+    ...timesOf(configuration),
+    ...(secrets.length > 0 && { secrets: secrets.map(toSecret) }),
+    ...(Object.keys(policy).length > 0 && { policy }),
+    ...(alert && { alert }),
+  };
+}
 
 /**
  * Returns a key of tenant, application or none, event type and normalised URL, unique among all configurations. Two

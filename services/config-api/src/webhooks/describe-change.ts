@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { configurationKey, openPolicySecrets, openSecret } from '@webhooks/contracts';
+import { openPolicySecrets, openSecret } from '@webhooks/contracts';
 import type { Keyring } from '@webhooks/contracts';
+import { idOf } from './configuration.js';
 import type { Configuration } from './configuration.js';
 
 type Value = string | number | boolean | readonly string[];
@@ -22,20 +23,33 @@ export type DescribeChange = (
   after: Configuration,
 ) => readonly FieldChange[];
 
-type Fields = Readonly<Record<string, unknown>>;
+type Fields = Readonly<Record<string, Value | undefined>>;
 
-function differing(before: Fields, after: Fields): readonly string[] {
-  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...names].filter((name) => !isDeepStrictEqual(before[name], after[name]));
+/** Fields whose values are secret, and compared only. `sealed`: those of a policy that no key opens. */
+const SECRET = /^(secret|sealed|clientCertificate|headers\..*)$/;
+
+/** Opens a sealed value, because each sealing has another text. Returns `sealed` when no key opens it. */
+function tryToOpen<T>(open: () => T, sealed: T): T {
+  try {
+    return open();
+  } catch {
+    return sealed;
+  }
 }
 
-type OpenFields = Readonly<Record<string, Value | undefined>>;
-
-function openFieldsOf(configuration: Configuration | undefined): OpenFields {
-  if (configuration === undefined) return {};
-  const { eventType, endpointUrl, applicationId, enabled, policy, alert } = configuration;
-  const { sealed, certificateNotAfter, ...open } = policy;
-  return { eventType, endpointUrl, applicationId, enabled, ...open, ...alert };
+function fieldsOf(configuration: Configuration, keyring: Keyring): Fields {
+  const { eventType, endpointUrl, applicationId, enabled, alert } = configuration;
+  const { sealed, certificateNotAfter, ...plain } = configuration.policy;
+  const [newest] = configuration.secrets;
+  const id = idOf(configuration);
+  const secret = newest && tryToOpen(() => openSecret(keyring, newest.sealed, id), newest.sealed);
+  const open = (): Fields => {
+    const { headers = {}, clientCertificate: pair } = openPolicySecrets(keyring, sealed, id);
+    const named = Object.entries(headers).map(([name, value]) => [`headers.${name}`, value] as const);
+    return { ...(pair && { clientCertificate: [pair.certificate, pair.key] }), ...Object.fromEntries(named) };
+  };
+  const hidden = { secret, ...tryToOpen(open, { sealed }) };
+  return { eventType, endpointUrl, applicationId, enabled, ...plain, ...alert, ...hidden };
 }
 
 /** Cuts a URL to its host and path: a query may have a password. */
@@ -44,56 +58,26 @@ function cut(url: string): string {
   return host + pathname;
 }
 
-/** Shows the value of an open field as `from` or `to`; empty without a value. */
-function show(end: 'from' | 'to', field: string, value: Value | undefined): Partial<FieldChange> {
-  if (value === undefined) return {};
-  return { [end]: field === 'endpointUrl' ? cut(String(value)) : value };
-}
-
-/** Opens a sealed value. Returns `unopened` when no key does. */
-function tryToOpen<T>(open: () => T, unopened: T): T {
-  try {
-    return open();
-  } catch {
-    return unopened;
+function changeOf(field: string, from: Value | undefined, to: Value | undefined): FieldChange {
+  if (!SECRET.test(field)) {
+    const show = (value: Value): Value => (field === 'endpointUrl' ? cut(String(value)) : value);
+    return {
+      field,
+      ...(from !== undefined && { from: show(from) }),
+      ...(to !== undefined && { to: show(to) }),
+    };
   }
-}
-
-/** Returns the secret values, to be compared only. Of a policy that no key opens they are one, `sealed`. */
-function sealedFieldsOf(configuration: Configuration | undefined, keyring: Keyring): Fields {
-  if (configuration === undefined) return {};
-  const [newest] = configuration.secrets;
-  const { sealed } = configuration.policy;
-  const key = configurationKey(configuration.tenantId, configuration.ref);
-  const secret = newest && tryToOpen(() => openSecret(keyring, newest.sealed, key), newest.sealed);
-  const open = (): Fields => {
-    const { headers = {}, clientCertificate } = openPolicySecrets(keyring, sealed, key);
-    const named = Object.entries(headers).map(([name, value]) => [`headers.${name}`, value] as const);
-    return { clientCertificate, ...Object.fromEntries(named) };
-  };
-  return { secret, ...tryToOpen(open, { sealed }) };
-}
-
-function wordOf(field: string, before: unknown, after: unknown): string {
-  if (after === undefined) return 'removed';
-  if (field !== 'secret') return 'set';
-  return before === undefined ? 'created' : 'rotated';
+  if (to === undefined) return { field, to: 'removed' };
+  if (field !== 'secret') return { field, to: 'set' };
+  return { field, to: from === undefined ? 'created' : 'rotated' };
 }
 
 export const createDescribeChange =
   (keyring: Keyring): DescribeChange =>
   (before, after) => {
-    const [from, to] = [openFieldsOf(before), openFieldsOf(after)];
-    const [closedFrom, closedTo] = [sealedFieldsOf(before, keyring), sealedFieldsOf(after, keyring)];
-    return [
-      ...differing(from, to).map((field) => ({
-        field,
-        ...show('from', field, from[field]),
-        ...show('to', field, to[field]),
-      })),
-      ...differing(closedFrom, closedTo).map((field) => ({
-        field,
-        to: wordOf(field, closedFrom[field], closedTo[field]),
-      })),
-    ];
+    const [from, to] = [before ? fieldsOf(before, keyring) : {}, fieldsOf(after, keyring)];
+    const names = [...new Set([...Object.keys(from), ...Object.keys(to)])];
+    return names
+      .filter((name) => !isDeepStrictEqual(from[name], to[name]))
+      .map((name) => changeOf(name, from[name], to[name]));
   };

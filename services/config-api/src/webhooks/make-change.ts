@@ -46,28 +46,6 @@ interface AuditedRequest {
   readonly input?: WebhookInput;
 }
 
-/** Writes one line of the audit trail. `change` is absent when a write failed and its result is unknown. */
-export type Audit = (requested: AuditedRequest, change?: Change) => void;
-
-/**
- * Creates the audit trail: one log line for every change that was made, or whose result is unknown. It says who changed
- * which fields of which webhook. When the result is unknown, it repeats the names in the request.
- */
-export const createAudit =
-  (log: Logger, describe: DescribeChange): Audit =>
-  ({ action, request, input }, change) => {
-    const { clientId, personId, tenantId } = request.identity;
-    const who = { action, requestId: request.requestId, clientId, personId, tenantId };
-    if (change === undefined) {
-      const ref = input?.ref ?? request.params['ref'];
-      const named = { ref, eventType: input?.eventType, applicationId: input?.applicationId };
-      return log.warn('audit', { ...who, ...named, outcome: 'unknown' });
-    }
-    const fields = describe(change.before, change.after).map(({ field }) => field);
-    const { ref, revision } = change.after;
-    log.info('audit', { ...who, ref, revision, changed: fields.length > 0, fields });
-  };
-
 export interface MakeChangePorts {
   /** Opens the store for all statements of one request. */
   readonly storeFor: () => ConfigurationStore;
@@ -75,8 +53,31 @@ export interface MakeChangePorts {
   /** Undefined when endpoints need no ownership challenge. */
   readonly prove: ProveEndpoint | undefined;
   readonly publish: PublishConfiguration;
-  readonly audit: Audit;
+  /** Gets the audit trail. */
+  readonly log: Logger;
   readonly describe: DescribeChange;
+}
+
+/**
+ * Writes one line of the audit trail, for every change that was made, or whose result is unknown. It says who changed
+ * which fields of which webhook. Without `change` the result is unknown, and it repeats the names in the request.
+ */
+function audit(
+  { action, request, input }: AuditedRequest,
+  { log, describe }: Pick<MakeChangePorts, 'log' | 'describe'>,
+  change?: Change,
+): void {
+  const { clientId, personId, tenantId } = request.identity;
+  const who = { action, requestId: request.requestId, clientId, personId, tenantId };
+  if (change === undefined) {
+    const ref = input?.ref ?? request.params['ref'];
+    const named = { ref, eventType: input?.eventType, applicationId: input?.applicationId };
+    log.warn('audit', { ...who, ...named, outcome: 'unknown' });
+    return;
+  }
+  const fields = describe(change.before, change.after).map(({ field }) => field);
+  const { ref, revision } = change.after;
+  log.info('audit', { ...who, ref, revision, changed: fields.length > 0, fields });
 }
 
 /**
@@ -104,46 +105,34 @@ function entryOf(
  * Opens the store for one change. Its writes say who changes what. Audits a write that fails, because the database may
  * have applied it.
  */
-function auditedStore(
-  requested: AuditedRequest,
-  { audit, describe, storeFor }: Pick<MakeChangePorts, 'audit' | 'describe' | 'storeFor'>,
-): ConfigurationStore {
-  const store = storeFor();
+function auditedStore(requested: AuditedRequest, ports: MakeChangePorts): ConfigurationStore {
+  const store = ports.storeFor();
+  const entry = (before: Configuration | undefined, after: Configuration) =>
+    entryOf(requested, after, ports.describe(before, after));
   const onFailure = (error: unknown): never => {
-    if (error instanceof AppError && error.code === 'database-unavailable') audit(requested);
+    if (error instanceof AppError && error.code === 'database-unavailable') audit(requested, ports);
     throw error;
   };
   return {
     ...store,
-    insert: (after) =>
-      store.insert(after, entryOf(requested, after, describe(undefined, after))).catch(onFailure),
-    replace: (before, after) =>
-      store.replace(before, after, entryOf(requested, after, describe(before, after))).catch(onFailure),
+    insert: (after) => store.insert(after, entry(undefined, after)).catch(onFailure),
+    replace: (before, after) => store.replace(before, after, entry(before, after)).catch(onFailure),
   };
 }
 
 export function createMakeChange(ports: MakeChangePorts): MakeChange {
-  const { runExclusive, prove, publish, audit } = ports;
-  const runInTurn: <C>(
-    requested: AuditedRequest,
-    work: (store: ConfigurationStore) => Promise<C>,
-  ) => Promise<C> = async (requested, work) => {
+  const { runExclusive, prove, publish } = ports;
+  return async (requested, work) => {
     const { identity } = requested.request;
     const store = auditedStore(requested, ports);
     const run = (used: ConfigurationStore) => runExclusive(identity.tenantId, () => work(used));
-    if (prove === undefined) return run(store);
-    try {
-      return await run(withoutProof(store));
-    } catch (error) {
-      if (!(error instanceof ProofNeeded)) throw error;
+    const change = await run(prove ? withoutProof(store) : store).catch(async (error: unknown) => {
+      if (!prove || !(error instanceof ProofNeeded)) throw error;
       // Outside the mutex, so that a slow endpoint does not delay other changes of its tenant.
       await prove(identity, error.configuration);
       return run(store);
-    }
-  };
-  return async (requested, work) => {
-    const change = await runInTurn(requested, work);
-    audit(requested, change);
+    });
+    audit(requested, ports, change);
     return { ...change, published: await publish(change.after) };
   };
 }

@@ -16,7 +16,6 @@ import { registerWebhook } from './register-webhook.js';
 import type { RegisterPorts } from './register-webhook.js';
 import { readRotationRequest, rotateSecret } from './rotate-secret.js';
 import { updateWebhook } from './update-webhook.js';
-import type { UpdatePorts } from './update-webhook.js';
 import type { WebhookInput } from './webhook-input.js';
 
 export interface OperationPorts extends MakeChangePorts {
@@ -33,6 +32,8 @@ export interface OperationPorts extends MakeChangePorts {
 const COLLECTION = '/integration/v1/webhooks';
 const ONE = `${COLLECTION}/:ref`;
 const ALERTS = '/integration/v1/alert-endpoints';
+/** The source addresses of deliveries, for the firewall of an integrator. */
+const EGRESS = '/integration/v1/egress';
 const MAX_BODY_BYTES = 16_384;
 /** A certificate of 16 KiB and ten headers of 1 KiB have 27 KiB, or twice that when JSON escapes every character. */
 const MAX_POLICY_BYTES = 65_536;
@@ -41,14 +42,13 @@ const MAX_POLICY_BYTES = 65_536;
 const publishedField = (published: boolean): { published?: false } => (published ? {} : { published: false });
 
 type Handler = Operation['handle'];
-/** The ports of all handlers that change a webhook. */
-type ChangePorts = Pick<OperationPorts, 'now'> & { readonly make: MakeChange };
+type ChangePorts = OperationPorts & { readonly make: MakeChange };
 
 const saveHandler =
   (
     action: 'register' | 'update',
-    save: (tenantId: string, input: WebhookInput, ports: RegisterPorts & UpdatePorts) => Promise<Change>,
-    { make, now, readInput, maxWebhooks }: ChangePorts & Pick<OperationPorts, 'readInput' | 'maxWebhooks'>,
+    save: (tenantId: string, input: WebhookInput, ports: RegisterPorts) => Promise<Change>,
+    { make, now, readInput, maxWebhooks }: ChangePorts,
     view: (configuration: Configuration) => object = toView,
   ): Handler =>
   async (request) => {
@@ -63,7 +63,7 @@ const saveHandler =
   };
 
 const listHandler =
-  ({ storeFor, runExclusive }: Pick<OperationPorts, 'storeFor' | 'runExclusive'>): Handler =>
+  ({ storeFor, runExclusive }: OperationPorts): Handler =>
   async ({ identity: { tenantId }, query }) => {
     const wanted = readListQuery(query);
     const { list } = storeFor();
@@ -79,26 +79,26 @@ const nameOf = (request: ApiRequest): ConfigurationName => ({
 
 const showHandler =
   (
-    { storeFor }: Pick<OperationPorts, 'storeFor'>,
+    { storeFor }: OperationPorts,
     view: (configuration: Configuration) => unknown,
     isWanted?: (found: Configuration) => boolean,
   ): Handler =>
   async (request) => ({ status: 200, body: view(await storeFor().get(nameOf(request), isWanted)) });
 
+const listed = (data: readonly object[]) => ({ status: 200, body: { data, results: data.length } });
+
 const changesHandler =
-  ({ storeFor }: Pick<OperationPorts, 'storeFor'>): Handler =>
+  ({ storeFor }: OperationPorts): Handler =>
   async (request) => {
     const { get, changes } = storeFor();
     const { tenantId, ref } = await get(nameOf(request));
-    const data = await changes({ tenantId, ref });
-    return { status: 200, body: { data, results: data.length } };
+    return listed(await changes({ tenantId, ref }));
   };
 
 const listAlertsHandler =
-  ({ storeFor }: Pick<OperationPorts, 'storeFor'>): Handler =>
+  ({ storeFor }: OperationPorts): Handler =>
   async ({ identity: { tenantId } }) => {
-    const found = await storeFor().alertEndpoints(tenantId);
-    return { status: 200, body: { data: found.map(toAlertView), results: found.length } };
+    return listed((await storeFor().alertEndpoints(tenantId)).map(toAlertView));
   };
 
 /**
@@ -121,7 +121,7 @@ const removeHandler =
   };
 
 const rotateHandler =
-  ({ make, now, keyring }: ChangePorts & Pick<OperationPorts, 'keyring'>): Handler =>
+  ({ make, now, keyring }: ChangePorts): Handler =>
   async (request) => {
     const wanted = readRotationRequest(request);
     const { after, secret, published } = await make({ action: 'rotate-secret', request }, (store) =>
@@ -133,12 +133,7 @@ const rotateHandler =
   };
 
 const replacePolicyHandler =
-  ({
-    make,
-    now,
-    readPolicy,
-    policies,
-  }: ChangePorts & Pick<OperationPorts, 'readPolicy' | 'policies'>): Handler =>
+  ({ make, now, readPolicy, policies }: ChangePorts): Handler =>
   async (request) => {
     const input = readPolicy(request);
     const replace = (current: Configuration) => ({ policy: policies.replace(current, input) });
@@ -151,19 +146,12 @@ const replacePolicyHandler =
 const READ = ['webhook.read'] as const;
 const WRITE = ['webhook.write'] as const;
 
-/** `GET /egress`: the source addresses of deliveries, for the firewall of an integrator. */
-const egressOperation = (data: readonly EgressAddress[]): Operation => ({
-  method: 'GET',
-  path: '/integration/v1/egress',
-  scopes: READ,
-  handle: () => Promise.resolve({ status: 200, body: { data, results: data.length } }),
-});
-
 /** Every operation of this service; `openapi.yaml` describes the same set. */
 export function createOperations(ports: OperationPorts): readonly Operation[] {
   const changing = { ...ports, make: createMakeChange(ports) };
   const all = { path: COLLECTION, scopes: WRITE, maxBodyBytes: MAX_BODY_BYTES };
-  const alerts = { path: ALERTS, scopes: WRITE, maxBodyBytes: MAX_BODY_BYTES };
+  const alerts = { ...all, path: ALERTS };
+  const alert = { path: `${ALERTS}/:ref`, scopes: WRITE };
   const registering = { ...changing, readInput: ports.readAlertInput };
   const ended = { enabled: false, secrets: [], policy: {} };
   const secret = { path: `${ONE}/secret`, scopes: WRITE };
@@ -177,17 +165,12 @@ export function createOperations(ports: OperationPorts): readonly Operation[] {
     { method: 'POST', ...secret, maxBodyBytes: MAX_BODY_BYTES, handle: rotateHandler(changing) },
     { method: 'DELETE', ...secret, handle: removeHandler('remove-secret', { secrets: [] }, changing) },
     { method: 'GET', path: `${ONE}/changes`, scopes: READ, handle: changesHandler(ports) },
-    egressOperation(ports.egress),
+    { method: 'GET', path: EGRESS, scopes: READ, handle: () => Promise.resolve(listed(ports.egress)) },
     { method: 'GET', ...policy, scopes: READ, handle: showHandler(ports, policyOf) },
     { method: 'PUT', ...policy, maxBodyBytes: MAX_POLICY_BYTES, handle: replacePolicyHandler(changing) },
     { method: 'DELETE', ...policy, handle: removeHandler('remove-policy', { policy: {} }, changing) },
     { method: 'GET', path: ALERTS, scopes: READ, handle: listAlertsHandler(ports) },
     { method: 'POST', ...alerts, handle: saveHandler('register', registerWebhook, registering, toAlertView) },
-    {
-      method: 'DELETE',
-      path: `${ALERTS}/:ref`,
-      scopes: WRITE,
-      handle: removeHandler('end', ended, changing, isAlertEndpoint),
-    },
+    { method: 'DELETE', ...alert, handle: removeHandler('end', ended, changing, isAlertEndpoint) },
   ];
 }

@@ -21,7 +21,7 @@ import type { ServiceScope } from '@webhooks/runtime';
 import { v7 as uuidv7 } from 'uuid';
 import type { ConfigApiConfig } from '../config.js';
 import type { ConfigurationStore } from '../store/configuration-store.js';
-import { idOf } from '../store/database.js';
+import { idOf } from './configuration.js';
 import type { Configuration } from './configuration.js';
 
 /**

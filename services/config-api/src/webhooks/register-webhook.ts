@@ -1,19 +1,14 @@
 import { AppError } from '@webhooks/http-api';
 import { v7 as uuidv7 } from 'uuid';
 import { retryOnConflict } from './change-configuration.js';
-import type { Change } from './change-configuration.js';
+import type { Change, StorePorts } from './change-configuration.js';
 import { MAX_ALERT_ENDPOINTS } from '../store/configuration-store.js';
-import type { ConfigurationStore } from '../store/configuration-store.js';
 import { isAlertEndpoint } from './configuration.js';
 import type { Configuration } from './configuration.js';
 import { differencesOf, withInput } from './webhook-input.js';
 import type { WebhookInput } from './webhook-input.js';
 
-export interface RegisterPorts extends Pick<
-  ConfigurationStore,
-  'findByRef' | 'findByRoute' | 'lastPosition' | 'lastAlertPosition' | 'alertEndpoints' | 'insert' | 'confirm'
-> {
-  readonly now: () => Date;
+export interface RegisterPorts extends StorePorts {
   /** Most webhooks of one tenant, and most alert endpoints that it ever registers. */
   readonly maxWebhooks: number;
 }
@@ -25,7 +20,7 @@ export interface RegisterPorts extends Pick<
 export function alreadyRegistered(stored: Configuration, input: WebhookInput): AppError {
   const { ref } = stored;
   const [kind, advice] = isAlertEndpoint(stored)
-    ? ['alert endpoint', 'end it with DELETE, and register another one']
+    ? ['alert endpoint', 'end it with DELETE, and register another one under another ref']
     : ['webhook', 'change it with PUT and this ref'];
   const violations = differencesOf(input, stored).map(([property, value]) => ({
     property,
@@ -45,23 +40,24 @@ async function findSame(
   return byRef ?? ports.findByRoute(tenantId, input);
 }
 
-async function nextPosition(tenantId: string, ports: RegisterPorts): Promise<number> {
-  const position = (await ports.lastPosition(tenantId)) + 1;
-  if (position <= ports.maxWebhooks) return position;
-  throw new AppError('limit-reached', `a tenant can have at most ${ports.maxWebhooks} webhooks`);
-}
+const tooMany = (max: number, what: string): AppError =>
+  new AppError('limit-reached', `a tenant can have at most ${max} ${what}`);
 
 /** Ended alert endpoints count for the number of registrations only, which bounds the documents of a tenant. */
-async function nextAlertPosition(tenantId: string, ports: RegisterPorts): Promise<number> {
+async function nextPosition(
+  tenantId: string,
+  { alert }: WebhookInput,
+  ports: RegisterPorts,
+): Promise<number> {
+  const side = alert ? -1 : 1;
   // Read before the alert endpoints: of two concurrent registrations that count the same ones, the second finds its position
   // taken.
-  const position = (await ports.lastAlertPosition(tenantId)) - 1;
-  const { length } = await ports.alertEndpoints(tenantId);
-  if (length >= MAX_ALERT_ENDPOINTS)
-    throw new AppError('limit-reached', `a tenant can have at most ${MAX_ALERT_ENDPOINTS} alert endpoints`);
-  if (-position <= ports.maxWebhooks) return position;
-  const detail = `a tenant can register at most ${ports.maxWebhooks} alert endpoints, ended ones included`;
-  throw new AppError('limit-reached', detail);
+  const next = (await ports.countRegistered(tenantId, side)) + 1;
+  if (next > ports.maxWebhooks)
+    throw tooMany(ports.maxWebhooks, alert ? 'alert endpoints, ended ones included' : 'webhooks');
+  if (alert && (await ports.alertEndpoints(tenantId)).length >= MAX_ALERT_ENDPOINTS)
+    throw tooMany(MAX_ALERT_ENDPOINTS, 'alert endpoints');
+  return side * next;
 }
 
 function create(
@@ -96,8 +92,7 @@ async function tryToRegister(
     if (differencesOf(input, same).length > 0) throw alreadyRegistered(same, input);
     return (await ports.confirm(same)) ? { before: same, after: same } : undefined;
   }
-  const findPosition = input.alert === undefined ? nextPosition : nextAlertPosition;
-  const next = create(tenantId, input, await findPosition(tenantId, ports), ports);
+  const next = create(tenantId, input, await nextPosition(tenantId, input, ports), ports);
   return (await ports.insert(next)) === 'inserted' ? { before: undefined, after: next } : undefined;
 }
 

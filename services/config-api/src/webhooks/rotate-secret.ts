@@ -4,15 +4,10 @@ import { invalidRequest, readJson } from '@webhooks/http-api';
 import type { ApiRequest } from '@webhooks/http-api';
 import { generateSecret, parseSecret } from '@webhooks/outbound';
 import type { ConfigurationName } from '../publication/configuration-cache.js';
-import { idOf } from '../store/database.js';
 import { changeOne } from './change-configuration.js';
-import type { Change, ChangeOnePorts } from './change-configuration.js';
+import type { Change, StorePorts } from './change-configuration.js';
+import { idOf } from './configuration.js';
 import type { Configuration, StoredSecret } from './configuration.js';
-
-interface Rotation extends Change {
-  /** The new secret, shown once and stored sealed. */
-  readonly secret: string;
-}
 
 /** How long a secret still signs after it was replaced. */
 const OVERLAP_MS = 86_400_000;
@@ -55,12 +50,12 @@ function opensTo(keyring: Keyring, sealed: string, secret: string, owner: string
   }
 }
 
-/** `POST …/{ref}/secret`: makes a new signing secret. Earlier ones sign for another 24 h each. */
+/** `POST …/{ref}/secret`: makes a new signing secret, which is returned once and stored sealed. Earlier ones sign for another 24 h each. */
 export async function rotateSecret(
   name: ConfigurationName,
   { secret: imported, expirePrevious }: RotationRequest,
-  ports: ChangeOnePorts & { readonly keyring: Keyring },
-): Promise<Rotation> {
+  ports: StorePorts & { readonly keyring: Keyring },
+): Promise<Change & { readonly secret: string }> {
   const { keyring } = ports;
   const secret = imported ?? generateSecret();
   const change = (current: Configuration, now: Date): Pick<Configuration, 'secrets'> => {

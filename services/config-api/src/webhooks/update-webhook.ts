@@ -1,20 +1,12 @@
 import { AppError, databaseUnavailable } from '@webhooks/http-api';
 import { changeConfiguration } from './change-configuration.js';
-import type { Change } from './change-configuration.js';
-import type { ConfigurationStore } from '../store/configuration-store.js';
+import type { Change, StorePorts } from './change-configuration.js';
 import { isAlertEndpoint, revise } from './configuration.js';
 import type { Configuration } from './configuration.js';
 import { requireFormat } from '../policies/delivery-policies.js';
 import { alreadyRegistered } from './register-webhook.js';
 import { withInput } from './webhook-input.js';
 import type { WebhookInput } from './webhook-input.js';
-
-export interface UpdatePorts extends Pick<
-  ConfigurationStore,
-  'findByRef' | 'findByRoute' | 'findByType' | 'findByUrl' | 'replace'
-> {
-  readonly now: () => Date;
-}
 
 /** Most candidates in a response. */
 const MAX_CANDIDATES = 100;
@@ -29,7 +21,7 @@ const listOf = (candidates: readonly Configuration[]) => ({
 async function notRegistered(
   tenantId: string,
   input: WebhookInput,
-  ports: UpdatePorts,
+  ports: StorePorts,
   ofType: readonly Configuration[] = [],
 ): Promise<AppError> {
   const candidates = [...(await ports.findByUrl(tenantId, input, MAX_CANDIDATES)), ...ofType];
@@ -53,7 +45,7 @@ const ambiguous = (candidates: readonly Configuration[]): AppError =>
 async function findUnnamed(
   tenantId: string,
   input: WebhookInput,
-  ports: UpdatePorts,
+  ports: StorePorts,
 ): Promise<Configuration | undefined> {
   const exact = await ports.findByRoute(tenantId, input);
   if (exact) return exact;
@@ -63,7 +55,7 @@ async function findUnnamed(
   return candidates[0];
 }
 
-async function find(tenantId: string, input: WebhookInput, ports: UpdatePorts): Promise<Configuration> {
+async function find(tenantId: string, input: WebhookInput, ports: StorePorts): Promise<Configuration> {
   const found =
     input.ref === undefined
       ? await findUnnamed(tenantId, input, ports)
@@ -76,7 +68,7 @@ async function find(tenantId: string, input: WebhookInput, ports: UpdatePorts): 
  * `PUT`: changes the configuration that the ref or the values identify. URL and event type are required. An absent
  * application or `enabled` stays, so that an update does not enable a webhook by accident.
  */
-export function updateWebhook(tenantId: string, input: WebhookInput, ports: UpdatePorts): Promise<Change> {
+export function updateWebhook(tenantId: string, input: WebhookInput, ports: StorePorts): Promise<Change> {
   const plan = {
     find: () => find(tenantId, input, ports),
     change: (current: Configuration) => {

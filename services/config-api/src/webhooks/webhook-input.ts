@@ -6,7 +6,7 @@ import {
   PATTERNS,
   compileCheck,
 } from '@webhooks/contracts';
-import type { AlertSettings, Check, EventType } from '@webhooks/contracts';
+import type { AlertSettings, Check } from '@webhooks/contracts';
 import { invalidRequest, readJson } from '@webhooks/http-api';
 import type { ApiRequest } from '@webhooks/http-api';
 import { checkEndpointUrl } from '@webhooks/outbound';
@@ -23,13 +23,7 @@ export interface WebhookInput extends Route {
   readonly alert?: AlertSettings;
 }
 
-interface WebhookBody {
-  readonly eventType: EventType;
-  readonly endpointUrl: string;
-  readonly applicationId?: string | null;
-  readonly enabled?: boolean;
-  readonly ref?: string;
-}
+type WebhookBody = Omit<WebhookInput, 'normalizedUrl'>;
 
 /** No control, format or invisible characters, and spaces only inside, so that names that look equal are equal. */
 const APPLICATION_ID = '^(?! )([^\\p{Cc}\\p{Cf}\\p{DI}\\p{Z}]| ){1,128}(?<! )$';
@@ -70,28 +64,18 @@ const checkComposed: Check<WebhookBody> = (value) => {
   return checkBody({ ...Object(value), applicationId: applicationId.normalize('NFC') });
 };
 
-function toInput({ ref, ...body }: Omit<WebhookInput, 'normalizedUrl'>, policy: UrlPolicy): WebhookInput {
+function toInput({ ref, ...body }: WebhookBody, policy: UrlPolicy): WebhookInput {
   const url = checkEndpointUrl(body.endpointUrl, policy);
-  if (!url.ok) {
+  if (!url.ok)
     throw invalidRequest([{ property: 'endpointUrl', reason: url.reason }], 'invalid-endpoint-url');
-  }
-  return {
-    ...body,
-    ...(ref === undefined ? {} : { ref: ref.toLowerCase() }),
-    normalizedUrl: url.normalized,
-  };
+  return { ...body, ...(ref !== undefined && { ref: ref.toLowerCase() }), normalizedUrl: url.normalized };
 }
 
 /** Reads the body of POST or PUT of webhooks. Throws 422 with the faults. */
 export const readWebhookInput = (request: ApiRequest, policy: UrlPolicy): WebhookInput =>
   toInput(readJson(request, checkComposed), policy);
 
-interface AlertBody extends Partial<AlertSettings> {
-  readonly endpointUrl: string;
-  readonly ref?: string;
-}
-
-const checkAlertBody = compileCheck<AlertBody>({
+const checkAlertBody = compileCheck<Partial<AlertSettings> & Pick<WebhookBody, 'endpointUrl' | 'ref'>>({
   type: 'object',
   additionalProperties: false,
   required: ['endpointUrl'],

@@ -119,7 +119,11 @@ describe('an alert endpoint that ends', () => {
   it('leaves its URL and its place to another one, and keeps its ref', async () => {
     const ref = refOf(await acme.postAlert(ALERTED));
     await acme.endAlert(ref);
-    expect((await acme.postAlert({ ...ALERTED, ref })).body['code']).toBe('webhook-already-registered');
+    const { body } = await acme.postAlert({ ...ALERTED, ref });
+    expect(body).toMatchObject({
+      code: 'webhook-already-registered',
+      detail: expect.stringMatching(/register another one under another ref$/) as string,
+    });
     const next = refOf(await acme.postAlert(ALERTED));
     expect(next).not.toBe(ref);
     expect(await refs()).toEqual([next]);
@@ -151,7 +155,7 @@ describe('the limits of a tenant', () => {
     }
     await acme.endAlert(String((await refs())[0]));
     const { body } = await acme.postAlert(nth(22));
-    expect(body['detail']).toBe('a tenant can register at most 12 alert endpoints, ended ones included');
+    expect(body['detail']).toBe('a tenant can have at most 12 alert endpoints, ended ones included');
     expect((await acme.post(HOOK)).status).toBe(200);
   });
 });

@@ -105,9 +105,9 @@ describe('the changes of a webhook', () => {
     });
     expect((await newest())?.fields).toEqual([
       { field: 'timeoutMs', from: 2_000 },
-      { field: 'retryDelays', to: ['1s'] },
       { field: 'headers.Authorization', to: 'set' },
       { field: 'headers.X-Client', to: 'removed' },
+      { field: 'retryDelays', to: ['1s'] },
     ]);
     await acme.removePolicy(ref);
     const { text } = await acme.changes(ref);

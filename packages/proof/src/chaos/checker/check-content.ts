@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import type { Sum } from '@webhooks/client';
 import { renderNotification } from '@webhooks/contracts';
-import type { Evidence, LoggedStatus, SeenStatement, Sum } from '../evidence/evidence.js';
+import type { Evidence, LoggedStatus, SeenStatement } from '../evidence/evidence.js';
 import { fateOf, judgeEach } from './case-file.js';
 import type { CaseFile, Delivery, Fault, Finding } from './case-file.js';
 
@@ -68,29 +69,22 @@ export function checkTransactions({ sent, transactions }: Evidence): readonly Fi
     }));
 }
 
-const STATEMENT_OF = {
-  pending: 'waiting',
-  delivered: 'delivered',
-  dead: 'dead',
-  cancelled: 'cancelled',
-} as const;
-const NOTHING: Sum = { events: 0, cents: 0 };
+/** Adds up events and their amounts in cents. */
+const sumOf = (sums: readonly Sum[]) => ({
+  events: sums.reduce((all, { events }) => all + events, 0),
+  cents: sums.reduce((all, { amount }) => all + Number(amount.replace('.', '')), 0),
+});
 
-/** Returns what the statements must say about a webhook, to the cent: the accepted events, and what became of them. */
-export function expectedStatement(ref: string, { deliveries }: CaseFile): SeenStatement {
-  const sums: Record<keyof SeenStatement, Sum> = {
-    ...{ events: NOTHING, delivered: NOTHING, dead: NOTHING, cancelled: NOTHING, waiting: NOTHING },
-  };
-  for (const delivery of deliveries.values()) {
-    const { configuration, copies, sent } = delivery;
-    if (configuration.ref !== ref || copies.length === 0) continue;
-    const status = expectedStatus(delivery);
-    for (const name of ['events' as const, ...(status ? [STATEMENT_OF[status]] : [])]) {
-      const { events, cents } = sums[name];
-      sums[name] = { events: events + 1, cents: cents + Number(sent.event.data.amount.replace('.', '')) };
-    }
-  }
-  return sums;
+/** Returns what the statements must say about a webhook: the accepted events, and what became of them. */
+export function expectedSums(ref: string, { deliveries }: CaseFile) {
+  const own = [...deliveries.values()].filter(
+    ({ configuration, copies }) => configuration.ref === ref && copies.length > 0,
+  );
+  const sum = (chosen = own) =>
+    sumOf(chosen.map(({ sent }) => ({ events: 1, amount: sent.event.data.amount })));
+  const of = (status: LoggedStatus) => sum(own.filter((one) => expectedStatus(one) === status));
+  const ended = { delivered: of('delivered'), dead: of('dead'), cancelled: of('cancelled') };
+  return { events: sum(), ...ended, waiting: of('pending') };
 }
 
 /** The statements of the run's days agree with the topics, to the cent. */
@@ -99,7 +93,11 @@ export const checkStatements = (
   { configurations, statements }: Evidence,
 ): readonly Finding[] =>
   configurations.flatMap(({ ref, path }) => {
-    const [seen, expected] = [statements.get(ref), expectedStatement(ref, file)];
+    const sum = (name: Exclude<keyof SeenStatement, 'ref'>) =>
+      sumOf(statements.filter((one) => one.ref === ref).map((one) => one[name]));
+    const ended = { delivered: sum('delivered'), dead: sum('dead'), cancelled: sum('cancelled') };
+    const seen = { events: sum('events'), ...ended, waiting: sum('waiting') };
+    const expected = expectedSums(ref, file);
     if (isDeepStrictEqual(seen, expected)) return [];
     const text = `${path}: the statements say ${JSON.stringify(seen)}, the topics ${JSON.stringify(expected)}`;
     return [{ kind: 'wrong-statement' as const, text }];

@@ -1,3 +1,4 @@
+import type { StatementWebhook } from '@webhooks/client';
 import type { AttemptLogEntry, HistoryEntry } from '@webhooks/contracts';
 import type { Change } from '../generator/changes.js';
 import type { Journal } from '../generator/generator.js';
@@ -73,14 +74,11 @@ export interface SeenTransaction {
   readonly amount: string | undefined;
 }
 
-/** A number of events and their amount in cents. */
-export interface Sum {
-  readonly events: number;
-  readonly cents: number;
-}
-
-/** What the statements of the run's days say about a webhook, summed up. `events`: the accepted ones of its type. */
-export type SeenStatement = Readonly<Record<'events' | 'delivered' | 'dead' | 'cancelled' | 'waiting', Sum>>;
+/** What the statement of a day says about a webhook. */
+export type SeenStatement = Pick<
+  StatementWebhook,
+  'ref' | 'events' | 'delivered' | 'dead' | 'cancelled' | 'waiting'
+>;
 
 /** The whole input of the checker, which reads no clock, no file and no network. */
 export interface Evidence {
@@ -93,8 +91,8 @@ export interface Evidence {
   /** Delivery id → status, of all tenants. */
   readonly log: ReadonlyMap<string, LoggedStatus>;
   readonly transactions: readonly SeenTransaction[];
-  /** By ref. */
-  readonly statements: ReadonlyMap<string, SeenStatement>;
+  /** Of the run's days. */
+  readonly statements: readonly SeenStatement[];
   /** The configurations of all tenants as config-api lists them. `path` is the URL's. */
   readonly listed: readonly { readonly ref: string; readonly enabled: boolean; readonly path: string }[];
   /** Waits before attempts 2, 3, … in milliseconds, and the jitter as a share of them. */

@@ -9,7 +9,7 @@ import type { SentEvent } from '../generator/generator.js';
 import { TENANTS, planConfigurations, RETRY_DELAYS_MS, RETRY_JITTER } from '../world/configurations.js';
 import { WORKERS } from '../world/world.js';
 import type { World } from '../world/world.js';
-import type { Arrived, Evidence, LoggedStatus, SeenStatement, SeenTransaction, Sum } from './evidence.js';
+import type { Arrived, Evidence, LoggedStatus, SeenTransaction } from './evidence.js';
 import { countUnhandled, readTopics } from './read-topics.js';
 
 /**
@@ -102,27 +102,15 @@ async function readTransactions(
   return transactions;
 }
 
-const centsOf = (amount: string): number => Number(amount.replace('.', ''));
-
-/** Reads the statements of the run's days, which are those of its first and its last event, and sums them up by webhook. */
+/** Requests the statements of the run's days, which are those of its first and its last event. */
 async function readStatements(
   clients: readonly Client[],
   sent: Evidence['sent'],
-): Promise<ReadonlyMap<string, SeenStatement>> {
-  const sums = new Map<string, Record<keyof SeenStatement, Sum>>();
+): Promise<Evidence['statements']> {
   const [first] = sent.values();
-  const days = new Set([first?.sentAt ?? Date.now(), Date.now()].map((at) => dayOf(at)));
-  for (const day of days)
-    for (const client of clients)
-      for (const webhook of (await client.statement(day)).webhooks) {
-        const { events, delivered, dead, cancelled, waiting } = webhook;
-        const own = Object.entries({ events, delivered, dead, cancelled, waiting }).map(([name, one]) => {
-          const known = sums.get(webhook.ref)?.[name as keyof SeenStatement] ?? { events: 0, cents: 0 };
-          return [name, { events: known.events + one.events, cents: known.cents + centsOf(one.amount) }];
-        });
-        sums.set(webhook.ref, Object.fromEntries(own) as Record<keyof SeenStatement, Sum>);
-      }
-  return sums;
+  const days = new Set([first?.sentAt ?? Date.now(), Date.now()].map(dayOf));
+  const requests = [...days].flatMap((day) => clients.map((client) => client.statement(day)));
+  return (await Promise.all(requests)).flatMap(({ webhooks }) => webhooks);
 }
 
 /** Waits until the workers are done or stalled, and stops them. Waits likewise for query-api, then reads all evidence. */

@@ -4,13 +4,14 @@ import type { AttemptLogEntry, PaymentEvent } from '@webhooks/contracts';
 import { buildEvent } from '@webhooks/testkit';
 import { openCaseFile } from '../../../src/chaos/checker/case-file.js';
 import { check } from '../../../src/chaos/checker/check.js';
-import { expectedStatement } from '../../../src/chaos/checker/check-content.js';
+import { expectedSums } from '../../../src/chaos/checker/check-content.js';
 import type {
   Arrived,
   DeadSeen,
   EntrySeen,
   Evidence,
   Place,
+  SeenStatement,
   TaskSeen,
 } from '../../../src/chaos/evidence/evidence.js';
 import type { DoneStep } from '../../../src/chaos/plan.js';
@@ -121,7 +122,7 @@ export function evidence(
     steps: [],
     log: new Map([[deliveryId, 'delivered']]),
     transactions: [{ endToEndId: event.data.endToEndId, amount: event.data.amount }],
-    statements: new Map(),
+    statements: [],
     listed: [{ ref: REF, enabled: true, path: CONFIGURATION.path }],
     schedule: { delaysMs: [1_000, 2_000], jitter: 0.2 },
     ...rest,
@@ -137,8 +138,14 @@ export function evidence(
     },
   };
   const file = openCaseFile(made);
-  const statements = made.configurations.map(({ ref }) => [ref, expectedStatement(ref, file)] as const);
-  return { ...made, statements: over.statements ?? new Map(statements) };
+  const statements = made.configurations.map(({ ref }) => {
+    const sums = Object.entries(expectedSums(ref, file)).map(([name, { events, cents }]) => [
+      name,
+      { events, amount: (cents / 100).toFixed(2) },
+    ]);
+    return { ref, ...Object.fromEntries(sums) } as SeenStatement;
+  });
+  return { ...made, statements: over.statements ?? statements };
 }
 
 /** What the checker finds, in its order. */

@@ -41,20 +41,19 @@ const changed = (
     changes: [{ ref: REF, requested, requestedAt: at(1), respondedAt: at(1.2), secret: SECRET }],
     ...over,
   });
-const CENTS = Number(event.data.amount.replace('.', ''));
+const oneCentMore = (Number(event.data.amount) + 0.01).toFixed(2);
 const [once, none] = [
-  { events: 1, cents: CENTS },
-  { events: 0, cents: 0 },
+  { events: 1, amount: event.data.amount },
+  { events: 0, amount: '0.00' },
 ];
-const STATEMENT = { events: once, delivered: once, dead: none, cancelled: none, waiting: none };
-const twice = ({ events, cents }: typeof once) => ({ events: 2 * events, cents: 2 * cents });
+const STATEMENT = { ref: REF, events: once, delivered: once, dead: none, cancelled: none, waiting: none };
 const off = [{ ref: REF, enabled: false, path: CONFIGURATION.path }];
 const OLD_SECRET = `whsec_${Buffer.alloc(32, 8).toString('base64')}`;
 const away = `${CONFIGURATION.path}/elsewhere`;
 
 it.each<[string, Evidence]>([
   ['a delivery at once', evidence()],
-  ['its statement', evidence({ statements: new Map([[REF, STATEMENT]]) })],
+  ['its statement', evidence({ statements: [STATEMENT] })],
   ['a delivery with a retry', evidence(retried)],
 ])('good evidence gives no finding: %s', (_, good) => {
   expect(kinds(good)).toEqual([]);
@@ -151,17 +150,15 @@ const MUTANTS: readonly (readonly [string, Evidence, string])[] = [
     evidence({ transactions: [{ endToEndId: event.data.endToEndId, amount: undefined }] }),
     'wrong-transaction',
   ],
-  ['no statement of a webhook', evidence({ statements: new Map() }), 'wrong-statement'],
+  ['no statement of a webhook', evidence({ statements: [] }), 'wrong-statement'],
   [
     'a delivery counted twice',
-    evidence({ statements: new Map([[REF, { ...STATEMENT, delivered: twice(STATEMENT.delivered) }]]) }),
+    evidence({ statements: [{ ...STATEMENT, delivered: { ...once, events: 2 } }] }),
     'wrong-statement',
   ],
   [
     'a cent too much',
-    evidence({
-      statements: new Map([[REF, { ...STATEMENT, events: { ...STATEMENT.events, cents: CENTS + 1 } }]]),
-    }),
+    evidence({ statements: [{ ...STATEMENT, events: { ...once, amount: oneCentMore } }] }),
     'wrong-statement',
   ],
   [
