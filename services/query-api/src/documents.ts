@@ -47,21 +47,26 @@ export async function writeRows<R extends Row>(
 /** Returns the document with the changes merged in; undefined when it already contains them. */
 type Merge<R, T> = (known: R | undefined, changes: T, id: string) => R | undefined;
 
+async function findRows<R extends Row>(
+  runQuery: RunQuery<Collection>,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, R>> {
+  const found = await runQuery((collection) => collection.find({ _id: { $in: ids } } as never).toArray());
+  return new Map((found as unknown as readonly R[]).map((row) => [row._id, row]));
+}
+
 async function upsertChunk<R extends Row, T>(
   runQuery: RunQuery<Collection>,
   chunk: ReadonlyMap<string, T>,
   merge: Merge<R, T>,
+  readsFirst: boolean,
 ): Promise<void> {
   let left = [...chunk.keys()];
-  let known: ReadonlyMap<string, R> = new Map();
   for (let round = 0; left.length > 0; round += 1) {
     if (round === MAX_ROUNDS) throw new Error(`other instances kept changing ${left.length} documents`);
+    const known = readsFirst || round > 0 ? await findRows<R>(runQuery, left) : new Map<string, R>();
     const rows = left.flatMap((id) => merge(known.get(id), chunk.get(id) as T, id) ?? []);
-    const lost = await runQuery((collection) => writeRows(collection, rows));
-    left = lost.map(({ _id }) => _id);
-    if (left.length === 0) return;
-    const found = await runQuery((collection) => collection.find({ _id: { $in: left } } as never).toArray());
-    known = new Map((found as unknown as readonly R[]).map((row) => [row._id, row]));
+    left = (await runQuery((collection) => writeRows(collection, rows))).map(({ _id }) => _id);
   }
 }
 
@@ -73,15 +78,16 @@ export const chunksOf = <T>(all: readonly T[]): readonly (readonly T[])[] =>
 
 /**
  * Merges changes into the documents of a collection, by their ids. Inserts first. Then reads, merges and replaces the
- * documents that already existed. Idempotent if `merge` is, and safe with concurrent instances. Throws when a document
- * was not written.
+ * documents that already existed. `readsFirst`: begins with reading, which costs less when most of them exist. Idempotent
+ * if `merge` is, and safe with concurrent instances. Throws when a document was not written.
  */
 export async function upsertMerged<R extends Row, T>(
   runQuery: RunQuery<Collection>,
   changes: ReadonlyMap<string, T>,
   merge: Merge<R, T>,
+  readsFirst = false,
 ): Promise<void> {
-  for (const chunk of chunksOf([...changes])) await upsertChunk(runQuery, new Map(chunk), merge);
+  for (const chunk of chunksOf([...changes])) await upsertChunk(runQuery, new Map(chunk), merge, readsFirst);
 }
 
 /** Base-36 digits of the latest time that a document may have: 10. */

@@ -1,11 +1,10 @@
 import { AppError } from '@webhooks/http-api';
 import { repeatUntilClose } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
-import type { ConfigurationRow, Configurations, KnownConfiguration } from '../configurations.js';
+import type { ConfigurationRow, KnownConfiguration } from '../configurations.js';
 import { MAX_STATEMENT } from '../documents.js';
 import { HOUR_MS, WARNING_MS } from '../endpoint-health/health-bucket.js';
 import { idOf, keyOf, tenantOf } from '../payments/event-store.js';
-import type { CatchUpResult } from '../projection/catch-up.js';
 import { endEpisode, factsOf, markReported } from './episode.js';
 import type { EndpointEpisodes } from './episode.js';
 import { changeEpisodes, findOpen } from './episode-store.js';
@@ -13,12 +12,6 @@ import type { EpisodeRow } from './episode-store.js';
 import { withoutQuery } from './render-alert.js';
 import { sendAlerts } from './send-alerts.js';
 import type { AlertPorts } from './send-alerts.js';
-
-export interface ReviewPorts extends AlertPorts {
-  readonly configurations: Pick<Configurations, 'known' | 'alertEndpointsOf' | 'upToDate' | 'all'>;
-  /** Waits until all attempts that are on the topic now are recorded. */
-  readonly catchUp: () => Promise<CatchUpResult>;
-}
 
 /**
  * Compares the open episode with the configuration: an episode ends when its webhook is disabled, or has another address
@@ -38,7 +31,7 @@ export function compareWith(
   return endEpisode(state, { at, ended: 'changed' }, failingAfterMs);
 }
 
-async function endChanged(rows: readonly EpisodeRow[], ports: ReviewPorts): Promise<void> {
+async function endChanged(rows: readonly EpisodeRow[], ports: AlertPorts): Promise<void> {
   const compare = (row: EpisodeRow): EndpointEpisodes => {
     const configuration = ports.configurations.known(tenantOf(row._id), idOf(row._id));
     return configuration ? compareWith(row, configuration, ports.failingAfterMs) : row;
@@ -52,7 +45,7 @@ async function endChanged(rows: readonly EpisodeRow[], ports: ReviewPorts): Prom
  * the place after which the next page begins. It waits for the newest attempts first: an unread success would look like
  * none.
  */
-export async function reviewPage(after: string, ports: ReviewPorts): Promise<string> {
+export async function reviewPage(after: string, ports: AlertPorts): Promise<string> {
   const { database, configurations, catchUp, failingAfterMs } = ports;
   if ((await findOpen(database, after)).length === 0) return '';
   const [result] = await Promise.all([catchUp(), configurations.upToDate()]);
@@ -62,10 +55,11 @@ export async function reviewPage(after: string, ports: ReviewPorts): Promise<str
   await endChanged(rows, ports);
   const now = ports.now();
   const due = rows.filter((row) => factsOf(row, now, failingAfterMs).length > 0).map(({ _id }) => _id);
+  const isReceiver = (tenantId: string) => configurations.alertEndpointsOf(tenantId).length > 0;
+  const receivers = new Set([...new Set(due.map(tenantOf))].filter(isReceiver));
   // Never about an alert endpoint.
   const isAlerted = (id: string): boolean =>
-    configurations.known(tenantOf(id), idOf(id))?.alert === undefined &&
-    configurations.alertEndpointsOf(tenantOf(id)).length > 0;
+    receivers.has(tenantOf(id)) && !configurations.known(tenantOf(id), idOf(id))?.alert;
   const others = due.filter((id) => !isAlerted(id)).map((id) => [id, now] as const);
   await changeEpisodes(database, new Map(others), (row, at) =>
     markReported(row, factsOf(row, at, failingAfterMs)),
@@ -82,7 +76,7 @@ const certificateEndOf = ({ enabled, alert, policy }: ConfigurationRow): number 
   enabled && !alert ? Date.parse(policy?.certificateNotAfter ?? '') : Number.NaN;
 
 /** Notes the client certificates that end soon, of tenants that have alert endpoints. */
-export async function noteCertificates({ database, configurations, now }: ReviewPorts): Promise<void> {
+export async function noteCertificates({ database, configurations, now }: AlertPorts): Promise<void> {
   await configurations.upToDate();
   const ends = new Map<string, number>();
   for (const row of configurations.all()) {
@@ -98,7 +92,7 @@ export async function noteCertificates({ database, configurations, now }: Review
 const REVIEW_MS = 1_000;
 
 /** Reviews the open episodes of all tenants, page by page, until the service closes. */
-export function reviewEpisodes(options: Omit<ReviewPorts, 'now'>, scope: ServiceScope): void {
+export function reviewEpisodes(options: Omit<AlertPorts, 'now'>, scope: ServiceScope): void {
   const ports = { ...options, now: () => Date.now() };
   let after = '';
   const work = async (): Promise<void> => {

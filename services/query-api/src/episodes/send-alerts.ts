@@ -8,6 +8,7 @@ import { deliveryStoreWithin } from '../delivery-log/delivery-store.js';
 import { MAX_STATEMENT } from '../documents.js';
 import { DAY_MS, WARNING_MS } from '../endpoint-health/health-bucket.js';
 import { idOf } from '../payments/event-store.js';
+import type { CatchUpResult } from '../projection/catch-up.js';
 import { makeTask } from '../redelivery/redelivery-task.js';
 import type { PublishTasks } from '../redelivery/redelivery-task.js';
 import { factsOf, markReported } from './episode.js';
@@ -24,16 +25,16 @@ const SHARE = 5;
 
 export interface AlertPorts {
   readonly database: Pick<Database, 'writing' | 'within'>;
-  readonly configurations: Pick<Configurations, 'known' | 'alertEndpointsOf'>;
+  readonly configurations: Pick<Configurations, 'known' | 'alertEndpointsOf' | 'upToDate' | 'all'>;
+  /** Waits until all attempts that are on the topic now are recorded. */
+  readonly catchUp: () => Promise<CatchUpResult>;
   readonly publish: PublishTasks;
   readonly failingAfterMs: number;
   readonly now: () => number;
 }
 
 /** A fact with the id of its document. */
-interface StoredFact extends AlertFact {
-  readonly id: string;
-}
+type StoredFact = AlertFact & { readonly id: string };
 
 /**
  * Older facts are marked and not sent: a database that is built anew must not send old alerts again. The one alert of a

@@ -114,24 +114,16 @@ export const countFacts = (
     (statement) => runQuery(({ totals }) => statement(totals.collection)),
     Map.groupBy(facts, ({ tenantId, acceptedAt, of }) => `${tenantId}/${dayOf(acceptedAt)}/${of}`),
     (known, changes, id) => add(retentionMs, known, changes, id),
+    true,
   );
 
-/** The sums of one day, of a type of events or a webhook. */
-export interface DaySums {
-  readonly day: string;
-  readonly of: string;
-  readonly sums: Sums;
-}
-
 /** Returns the sums of a tenant's days from `first` to `last`: one document each, by the index of `_id`. */
-export async function findSums(
-  runQuery: RunTotalsQuery,
-  tenantId: string,
-  first: string,
-  last: string,
-): Promise<readonly DaySums[]> {
+export async function findSums(runQuery: RunTotalsQuery, tenantId: string, first: string, last: string) {
   // `0` follows `/`.
   const range = { _id: { $gt: `${tenantId}/${first}/`, $lt: `${tenantId}/${last}0` } };
   const rows = await runQuery(({ totals }) => totals.find(range, { sums: 1 }).lean<TotalsRow[]>().exec());
   return rows.map(({ _id, sums }) => ({ ...partsOf(_id), sums }));
 }
+
+/** The sums of one day, of a type of events or a webhook. */
+export type DaySums = Awaited<ReturnType<typeof findSums>>[number];

@@ -5,7 +5,7 @@ import type { ConfigurationRow } from '../../src/configurations.js';
 import { writeEntries } from '../../src/delivery-log/compose.js';
 import { recordEpisodes } from '../../src/episodes/record-episodes.js';
 import { noteCertificates, reviewPage } from '../../src/episodes/review-episodes.js';
-import type { ReviewPorts } from '../../src/episodes/review-episodes.js';
+import type { AlertPorts } from '../../src/episodes/send-alerts.js';
 import { dead, delivered, failed, REF } from '../delivery-log/support/entries.js';
 import { openTestDatabase } from '../payments/support/open-test-database.js';
 import type { TestDatabase } from '../payments/support/open-test-database.js';
@@ -31,7 +31,7 @@ interface SentAlert {
 const refOf = (index: number) => `0191e7a2-0000-7000-8000-${String(index).padStart(12, '0')}`;
 
 /** Reviews on the real database, with a clock, configurations and a publisher of the test. */
-function openRig(over: Partial<ReviewPorts> = {}) {
+function openRig(over: Partial<AlertPorts> = {}) {
   let now = START;
   const tenantId = randomName('tenant');
   const published: DeliveryTask[] = [];
@@ -40,7 +40,7 @@ function openRig(over: Partial<ReviewPorts> = {}) {
     webhooks.set(ref, { ...ENABLED, tenantId, ref, ...configuration });
   const alertTo = (alert: AlertSettings, ref = ALERT_REF) => add(ref, { eventType: 'ENDPOINT_ALERT', alert });
   add(REF);
-  const ports: ReviewPorts = {
+  const ports: AlertPorts = {
     database: test.database,
     configurations: {
       known: (_tenant, ref) => webhooks.get(ref),
@@ -55,7 +55,7 @@ function openRig(over: Partial<ReviewPorts> = {}) {
     now: () => now,
     ...over,
   };
-  const review = async (changed: Partial<ReviewPorts> = {}): Promise<void> => {
+  const review = async (changed: Partial<AlertPorts> = {}): Promise<void> => {
     let after = '';
     do after = await reviewPage(after, { ...ports, ...changed });
     while (after !== '');
@@ -77,7 +77,7 @@ function openRig(over: Partial<ReviewPorts> = {}) {
       record([delivered({ at: START + minute * MINUTE_MS }, { tenantId, ref })]),
     record: (entries: readonly AttemptLogEntry[]) => record(entries),
     /** Lets the time be this minute, and reviews. */
-    reviewAt: async (minute: number, changed: Partial<ReviewPorts> = {}) => {
+    reviewAt: async (minute: number, changed: Partial<AlertPorts> = {}) => {
       now = START + minute * MINUTE_MS;
       await review(changed);
     },
@@ -148,11 +148,11 @@ it('an id never has two bodies, and nothing is left out, wherever an instance di
   await rig.fail(7);
   // It dies after it published, before it emptied the outbox.
   let isOver = false;
-  const publish: ReviewPorts['publish'] = async (tasks) => {
+  const publish: AlertPorts['publish'] = async (tasks) => {
     await rig.ports.publish(tasks);
     isOver = true;
   };
-  const writing: ReviewPorts['database']['writing'] = () => {
+  const writing: AlertPorts['database']['writing'] = () => {
     const runQuery = test.database.writing();
     return (statement) => (isOver ? Promise.reject(new Error('died')) : runQuery(statement));
   };
