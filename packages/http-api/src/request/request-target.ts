@@ -18,7 +18,10 @@ export function originForm(target: string): string {
  */
 const OWNERS: readonly (readonly [pattern: RegExp, service: string])[] = [
   [/^\/integration\/v1\/events$/, 'ingest'],
-  [/^\/integration\/v1\/(pix|notifications|statements|webhooks\/(deliveries|redeliveries|overview))(\/|$)/, 'query-api'],
+  [
+    /^\/integration\/v1\/(pix|notifications|statements|webhooks\/(deliveries|redeliveries|overview))(\/|$)/,
+    'query-api',
+  ],
   [/^\/integration\/v1\/webhooks\/[^/]+\/(health|test)$/, 'query-api'],
   [/^\/integration\/v1\/(egress$|(webhooks|alert-endpoints)(\/|$))/, 'config-api'],
 ];
