@@ -1,4 +1,6 @@
-import type { AttemptEntry, NotificationKind } from '@webhooks/contracts';
+import { parseAttemptHistory } from '@webhooks/contracts';
+import type { AttemptEntry, AttemptHistory, HistoryEntry, NotificationKind } from '@webhooks/contracts';
+import { orderBy, chainOrders } from '../order.js';
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'dead', 'cancelled'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
@@ -11,7 +13,7 @@ type ReportedField = 'attempt' | 'at' | 'durationMs' | 'result' | 'status' | 'er
 /** One attempt in the log, with the fields of the entry that reports it. */
 export interface LoggedAttempt extends Pick<AttemptEntry, ReportedField> {
   readonly cycle: string;
-  /** `topic/partition/offset` of the task's record. */
+  /** `topic/partition/offset` of the task's record; empty when only a dead letter reports the attempt. */
   readonly source: string;
 }
 
@@ -27,6 +29,12 @@ export interface DeliveryState {
   readonly nextAt?: number;
   /** True when the attempt was not made when it was due. */
   readonly deferred?: true;
+}
+
+/** The attempts that a dead letter reports. */
+export interface DeadHistory {
+  readonly cycle: string;
+  readonly text: AttemptHistory;
 }
 
 /** A delivery, as its entries report it. Times are Unix milliseconds. */
@@ -48,4 +56,31 @@ export interface Delivery {
   readonly attempts: readonly LoggedAttempt[];
   /** True when attempts between the first and the newest were left out. */
   readonly truncated?: true;
+  readonly history?: DeadHistory;
+}
+
+const fromHistory = (cycle: string, { result, ...entry }: HistoryEntry): LoggedAttempt => ({
+  cycle,
+  ...entry,
+  result: 'failed',
+  ...(typeof result === 'number' ? { status: result } : { error: result }),
+  source: '',
+});
+
+const byTime = chainOrders<LoggedAttempt>(
+  orderBy(({ cycle }) => cycle),
+  orderBy(({ attempt }) => attempt),
+  orderBy(({ at }) => at),
+);
+
+/** Every known attempt in order: those in the log, and those that only a dead letter reports. */
+export function attemptsOf({
+  attempts,
+  history,
+}: Pick<Delivery, 'attempts' | 'history'>): readonly LoggedAttempt[] {
+  const logged = new Set(attempts.map(({ cycle, attempt }) => `${attempt}/${cycle}`));
+  const others = parseAttemptHistory(history?.text)
+    .map((entry) => fromHistory(history?.cycle ?? '', entry))
+    .filter(({ cycle, attempt }) => !logged.has(`${attempt}/${cycle}`));
+  return [...attempts, ...others].sort(byTime);
 }

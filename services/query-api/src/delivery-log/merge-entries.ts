@@ -1,5 +1,11 @@
-import type { AttemptEntry, AttemptLogEntry } from '@webhooks/contracts';
-import type { Delivery, DeliveryState, DeliveryStatus, LoggedAttempt } from './delivery-state.js';
+import type { AttemptEntry, AttemptHistory, AttemptLogEntry, DeadEntry } from '@webhooks/contracts';
+import type {
+  DeadHistory,
+  Delivery,
+  DeliveryState,
+  DeliveryStatus,
+  LoggedAttempt,
+} from './delivery-state.js';
 import { orderBy, greater, chainOrders } from '../order.js';
 import { omitUndefined } from '../omit-undefined.js';
 import type { Position } from '../statements/daily-totals.js';
@@ -49,7 +55,11 @@ function mergeAttempts(
   return { attempts: [...distinct.slice(0, 1), ...distinct.slice(1 - MAX_ATTEMPTS)], truncated: true };
 }
 
-export type DeliveryEntry = AttemptLogEntry & {
+/** The entry of a dead letter: the end of a delivery, and the attempts before it. */
+interface DeadLetterEntry extends DeadEntry {
+  readonly history?: AttemptHistory | undefined;
+}
+export type DeliveryEntry = (Exclude<AttemptLogEntry, DeadEntry> | DeadLetterEntry) & {
   /** The record that reports it. Merging ignores it. */
   readonly position?: Position;
 };
@@ -88,7 +98,7 @@ function attemptOf(entry: AttemptEntry): LoggedAttempt {
 
 /** Returns the delivery as this one entry describes it. */
 function deliveryOf(entry: DeliveryEntry): Delivery {
-  const { deliveryId, tenantId, ref, eventId, eventType, acceptedAt, cents, at } = entry;
+  const { deliveryId, tenantId, ref, eventId, eventType, acceptedAt, cents, cycle, at } = entry;
   return {
     deliveryId,
     tenantId,
@@ -100,6 +110,9 @@ function deliveryOf(entry: DeliveryEntry): Delivery {
     updatedAt: at,
     state: stateOf(entry),
     attempts: entry.kind === 'attempt' ? [attemptOf(entry)] : [],
+    ...(entry.kind === 'dead' && entry.history !== undefined
+      ? { history: { cycle, text: entry.history } }
+      : {}),
   };
 }
 
@@ -120,8 +133,24 @@ const byFinality = chainOrders<DeliveryState>(
   orderBy(({ reason }) => reason ?? ''),
 );
 
+/**
+ * Which of two histories wins: the one of the latest cycle, then the longer one. Within a cycle the longer history
+ * begins with the shorter one.
+ */
+const byCompleteness = chainOrders<DeadHistory>(
+  orderBy(({ cycle }) => cycle),
+  orderBy(({ text }) => text.length),
+  orderBy(({ text }) => text),
+);
+
+function winningHistory(left?: DeadHistory, right?: DeadHistory): DeadHistory | undefined {
+  if (!left || !right) return left ?? right;
+  return greater(byCompleteness, left, right);
+}
+
 /** Merges two parts of one delivery. */
 function join(left: Delivery, right: Delivery): Delivery {
+  const history = winningHistory(left.history, right.history);
   return {
     // The delivery id is derived from tenant, ref and event id, so these fields are equal in both.
     ...left,
@@ -134,6 +163,7 @@ function join(left: Delivery, right: Delivery): Delivery {
     updatedAt: Math.max(left.updatedAt, right.updatedAt),
     state: greater(byFinality, left.state, right.state),
     ...mergeAttempts(left, right),
+    ...omitUndefined({ history }),
   };
 }
 

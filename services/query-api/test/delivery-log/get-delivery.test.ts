@@ -17,14 +17,10 @@ describe('one delivery', () => {
     const place = { tenantId: randomName('tenant') };
     const cycle = 'r0191e7a2-0000-7000-8000-00000000000a';
     const { deliveryId, tenantId, ref, eventId } = baseOf(place);
-    const { status: _status, nextAt: _nextAt, ...expired } = failed({}, place);
     await log.apply(
       packRecord(delivered({ cycle, at: T0 + 90_000 }, place)),
-      deadRecord({ attempt: 2 }, place),
-      packRecord(
-        { ...expired, attempt: 2, at: T0 + 5_000, durationMs: 30, error: 'TLS', code: 'CERT_HAS_EXPIRED' },
-        failed({}, place),
-      ),
+      deadRecord({ attempt: 2, history: `v1 1:${T0}:12:503 2:${T0 + 5_000}:30:TLS:CERT_HAS_EXPIRED` }, place),
+      packRecord(failed({}, place)),
     );
     expect((await log.get(tenantId, deliveryId)).body).toEqual({
       deliveryId,

@@ -132,9 +132,10 @@ describe('the projection of attempts', () => {
 });
 
 describe('the projection of dead letters', () => {
-  it('adds the end, and keeps the bytes', async () => {
+  it('adds the end and the attempts before it, and keeps the bytes', async () => {
     const place = placeOf();
-    await log.apply(deadRecord({ attempt: 2 }, place));
+    const history = `v1 1:${T0}:12:503 2:${T0 + 5}:30:TLS`;
+    await log.apply(deadRecord({ attempt: 2, history }, place));
     const { deliveryId, tenantId, eventId } = baseOf(place);
     const body = Buffer.from(`{"id":"${eventId}"}`);
     expect(log.kept).toMatchObject([{ tenantId, eventId, origin: { topic: 'payments.events' }, body }]);
