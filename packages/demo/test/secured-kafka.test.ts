@@ -19,7 +19,7 @@ import { clientFor, feedTopic, newReport, readFeedLine, registerWebhooks } from 
 import kafkajs from 'kafkajs';
 import { followTopics } from './follow-topics.js';
 
-const EVENTS = Number(process.env['SECURED_EVENTS'] ?? 20_000);
+const EVENTS = Number(process.env['SECURED_EVENTS'] ?? 5_000);
 /** The others are fault cases: `plain`, `scram-sha-256`, `oauthbearer`. */
 const MECHANISM = process.env['SECURED_MECHANISM'] ?? 'scram-sha-512';
 /** Left out of every run, which has no time for them: `FAULT_CASES=1`. */

@@ -3,7 +3,7 @@ import { createAddressPolicy, type AddressRules } from './guard/address-policy.j
 import { readClientCertificate, type ClientCertificate } from './guard/client-certificate.js';
 import { parseCredentials, parseEgressProxy, type EgressProxy } from './guard/egress-proxy.js';
 import type { PoolLimits } from './pool/origin-pool.js';
-import type { Resolve } from './guard/resolver.js';
+import type { Resolve, ResolverOptions } from './guard/resolver.js';
 
 /** Options that can be sent to another thread. */
 export interface PlainOptions extends Partial<PoolLimits> {
@@ -13,6 +13,8 @@ export interface PlainOptions extends Partial<PoolLimits> {
   readonly extraCaFile?: string | undefined;
   /** The sender's client certificate; default: none. */
   readonly clientCertificate?: ClientCertificate | undefined;
+  /** How both threads resolve names. */
+  readonly resolver?: ResolverOptions;
   /** The proxy of all connections; default: none. */
   readonly egressProxy?: EgressProxy | undefined;
   /**
@@ -25,7 +27,7 @@ export interface PlainOptions extends Partial<PoolLimits> {
 }
 
 export interface SenderOptions extends PlainOptions {
-  /** Default: `createResolver()`. */
+  /** Replaces the resolver of this thread. */
   readonly resolve?: Resolve | undefined;
   /** Called with each tenant whose new connections open on the thread of costly tenants from now on. */
   readonly onIsolated?: (tenantId: string) => void;

@@ -53,7 +53,7 @@ export class Sender {
     const guard = {
       handshakeBytes: limits.responseLimitBytes,
       refusalOf: createAddressPolicy(options.addresses),
-      resolve: options.resolve ?? createResolver(),
+      resolve: options.resolve ?? createResolver(options.resolver),
       connectTimeoutMs: options.connectTimeoutMs ?? 3_000,
       egressProxy: options.egressProxy,
     };

@@ -15,7 +15,8 @@ const FILTER = {
 const LISTED = ['time', 'amount', 'endToEndId', 'txId', 'eventType', 'status'];
 
 /** Formats a time in the zone of this machine, which it names. */
-const zoned = (time: string): string => new Date(time).toLocaleString('sv', { timeZoneName: 'short' });
+const zoned = (time: string): string =>
+  new Date(time).toLocaleString('sv', { dateStyle: 'short', timeStyle: 'long' });
 
 const addTo = (group: Argv): Argv =>
   group.demandCommand(1, 'list?').command(
