@@ -13,14 +13,18 @@ export const positional =
 export const textOf = (file: string): string => readFileSync(file === '-' ? 0 : file, 'utf8').trim();
 export const FILE = { type: 'string', coerce: textOf, requiresArg: true } as const;
 
+/** The zone of the payments' country, of every time that is typed or shown without another one. */
+export const ZONE = 'America/Sao_Paulo';
+export const today = (): string => new Date().toLocaleDateString('sv', { timeZone: ZONE });
+
 /**
- * Parses a typed date or time; a time alone, such as `14:03`, is today's in the zone of this machine. Returns RFC 3339 in UTC. Throws for any
- * other text: `Date.parse` would read "last 5" as May 2001.
+ * Parses a typed date or time; a time alone, such as `14:03`, is today's. Returns RFC 3339 in UTC. Throws for any other text: `Date.parse`
+ * would read "last 5" as May 2001.
  */
 export function timeOf(text: string): string {
-  const isTimeAlone = /^\d\d:\d\d$/.test(text);
-  const ms = Date.parse(isTimeAlone ? `${new Date().toLocaleDateString('sv')}T${text}` : text);
-  if (Number.isNaN(ms) || !(isTimeAlone || /^\d{4}-\d\d-\d\d(T|$)/.test(text)))
+  const dated = /^\d\d:/.test(text) ? `${today()}T${text}` : text.replace(/^[\d-]{10}$/, '$&T00:00');
+  const ms = Date.parse(/T[\d:]+$/.test(dated) ? `${dated}-03:00` : dated);
+  if (Number.isNaN(ms) || !/^\d{4}-\d\d-\d\dT/.test(dated))
     throw new Error(`${text} is no time; write 14:03, 2026-11-21 or 2026-11-21T14:00:00Z`);
   return new Date(ms).toISOString();
 }

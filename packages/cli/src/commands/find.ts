@@ -61,14 +61,21 @@ function paymentText(payment: Payment): string {
 }
 
 function notFound(id: string): Failure {
-  const length = id.startsWith('E') ? `an endToEndId has 32 characters, this has ${id.length}; ` : '';
+  const isCut = id.startsWith('E') && id.length !== 32;
+  const length = isCut ? `an endToEndId has 32 characters, this has ${id.length}; ` : '';
   const hint = `${length}capitals count; another tenant has other ids: --profile NAME; a payment is found by time and amount, too: webhooks payments list`;
   return new Failure('not-found', `no payment, event or delivery has the id ${id}`, hint);
 }
 
+/** Kinds whose event would fail again before the endpoint is repaired. */
+const BROKEN: readonly string[] = ['refused', 'unreachable', 'dead'];
+
 /** Formats a verdict, and the command that helps. */
-const verdictText = ({ text, command }: Verdict): string =>
-  plain(text[language()]) + (command === undefined ? '' : `\n${dim('→')} ${plain(command)}`);
+function verdictText({ kind, text, command }: Verdict): string {
+  const sentence = plain(text[language()]);
+  if (command === undefined) return sentence;
+  return `${sentence}\n${dim(BROKEN.includes(kind) ? '→ once it is repaired:' : '→')} ${plain(command)}`;
+}
 
 async function find({ client, show }: Session, { id: typed }: { readonly id: string }): Promise<void> {
   const id = typed.trim();

@@ -1,10 +1,15 @@
 import type { Argv } from 'yargs';
-import { EVENT_TYPE, LIMIT, reaisOf, timeOf, TO } from '../arguments.js';
+import { EVENT_TYPE, LIMIT, reaisOf, timeOf, TO, ZONE } from '../arguments.js';
 import { collect, present, table } from '../output.js';
 import { showing } from '../session.js';
 
 const FILTER = {
-  from: { type: 'string', coerce: timeOf, default: '00:00', describe: 'Since this time; 14:03 is of today' },
+  from: {
+    type: 'string',
+    coerce: timeOf,
+    default: '00:00',
+    describe: 'Since this time of São Paulo: 14:03 is of today',
+  },
   to: TO,
   amount: { type: 'string', coerce: reaisOf, describe: 'Of exactly these reais' },
   'event-type': EVENT_TYPE,
@@ -14,9 +19,8 @@ const FILTER = {
 
 const LISTED = ['time', 'amount', 'endToEndId', 'txId', 'eventType', 'status'];
 
-/** Formats a time in the zone of this machine, which it names. */
 const zoned = (time: string): string =>
-  new Date(time).toLocaleString('sv', { dateStyle: 'short', timeStyle: 'long' });
+  new Date(time).toLocaleString('sv', { dateStyle: 'short', timeStyle: 'long', timeZone: ZONE });
 
 const addTo = (group: Argv): Argv =>
   group.demandCommand(1, 'list?').command(

@@ -1,5 +1,6 @@
 import type { Statement, StatementWebhook } from '@webhooks/client';
 import type { Argv } from 'yargs';
+import { today } from '../arguments.js';
 import { card, dim, sumText, table } from '../output.js';
 import { showing } from '../session.js';
 
@@ -18,9 +19,6 @@ function statementText({ webhooks, unmatched, ...day }: Statement): string {
     `${dim('MATCHED NO WEBHOOK')}\n${others}`,
   ].join('\n\n');
 }
-
-/** Returns today's date in the zone of statements. */
-const today = (): string => new Date().toLocaleDateString('sv', { timeZone: 'America/Sao_Paulo' });
 
 export const addStatement = (cli: Argv): Argv =>
   cli.command(

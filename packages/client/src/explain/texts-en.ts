@@ -5,9 +5,8 @@ export const EN = {
     'delivered-late':
       '{event}: delivered late to {endpoint}, at {at}, by attempt {attempt}. The event came at {receivedAt}. {cause}',
     repeated:
-      '{event}: delivered {count} times to {endpoint} with the same id, from {at} to {last}: {reason}.',
-    refused:
-      '{event}: {endpoint} refused it at {failedAt} with status {error}. {cause} Next attempt: {next}.',
+      '{event}: delivered {count} times to {endpoint} with the same id, from {at} to {last}: {reason}. A receiver ignores an id that it knows.',
+    refused: '{event}: {endpoint} responded with status {error} at {failedAt}. {cause} Next attempt: {next}.',
     unreachable:
       '{event}: no response from {endpoint} at {failedAt} ({error}). {cause} Next attempt: {next}.',
     waiting: '{event}: no attempt to deliver it to {endpoint} has ended yet. Next attempt: {next}.',

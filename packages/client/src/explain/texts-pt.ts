@@ -6,9 +6,10 @@ export const PT: { readonly [part in keyof typeof EN]: Readonly<Record<keyof (ty
     delivered: '{event}: entregue a {endpoint} em {at}, na tentativa {attempt}.',
     'delivered-late':
       '{event}: entregue com atraso a {endpoint}, em {at}, na tentativa {attempt}. O evento chegou em {receivedAt}. {cause}',
-    repeated: '{event}: entregue {count} vezes a {endpoint} com o mesmo id, de {at} a {last}: {reason}.',
+    repeated:
+      '{event}: entregue {count} vezes a {endpoint} com o mesmo id, de {at} a {last}: {reason}. O receptor ignora um id que já conhece.',
     refused:
-      '{event}: {endpoint} recusou em {failedAt} com o status {error}. {cause} Próxima tentativa: {next}.',
+      '{event}: {endpoint} respondeu com o status {error} em {failedAt}. {cause} Próxima tentativa: {next}.',
     unreachable:
       '{event}: sem resposta de {endpoint} em {failedAt} ({error}). {cause} Próxima tentativa: {next}.',
     waiting: '{event}: nenhuma tentativa de entrega a {endpoint} terminou ainda. Próxima tentativa: {next}.',

@@ -17,7 +17,8 @@ export type Values = Readonly<Record<string, string | number | undefined>>;
 
 const LANGUAGES = { pt: { locale: 'pt-BR', ...PT }, en: { locale: 'en', ...EN } } as const;
 /** All times are in the zone of the payments' country, and say so. */
-const ZONED = { dateStyle: 'medium', timeStyle: 'long', timeZone: 'America/Sao_Paulo' } as const;
+const DATED = { dateStyle: 'medium', timeStyle: 'long' } as const;
+const ZONED = { ...DATED, hourCycle: 'h23', timeZone: 'America/Sao_Paulo' } as const;
 const REAIS = { style: 'currency', currency: 'BRL' } as const;
 
 /** Returns the sentence of a verdict. `failed`: the attempt that tells the cause. An unknown value is empty. */

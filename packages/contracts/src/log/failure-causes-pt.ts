@@ -1,4 +1,4 @@
-const CHAIN = 'A cadeia está incompleta ou não é de AC pública: sirva cada certificado intermediário.';
+const CHAIN = 'A cadeia está incompleta ou não é de AC pública: envie também os certificados intermediários.';
 const REFUSED = 'O servidor recusou o nosso certificado de cliente: veja o log dele, confie na nossa AC.';
 const VERIFY = 'O endpoint recusou a notificação: confira o segredo, e que ele verifica o corpo original.';
 const PATH = 'Nada aceita POST neste caminho: confira a URL do webhook.';

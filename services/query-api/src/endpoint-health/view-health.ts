@@ -20,7 +20,7 @@ import type { FailureCount, HealthBucket } from './health-bucket.js';
  */
 type State = 'disabled' | 'idle' | 'healthy' | 'deferred' | 'failing' | 'paused';
 
-/** Failures in a row from which an endpoint counts as failing. */
+/** Failures in a row from which an endpoint counts as failing; one that never succeeded fails from the first. */
 const FAILING_AFTER = 3;
 
 export const timeOf = (at: number): string => new Date(at).toISOString();
@@ -74,7 +74,7 @@ export function stateOf(buckets: readonly HealthBucket[], { enabled, episode }: 
     ...times,
   });
   if (!enabled) return view('disabled');
-  if (!episode || episode.attempts < FAILING_AFTER) {
+  if (!episode || (episode.attempts < FAILING_AFTER && lastSuccess > 0)) {
     const isDeferred = latest(buckets.map(({ faultAt }) => faultAt)) > lastSuccess;
     const state = Math.max(lastSuccess, lastFailure) === 0 ? 'idle' : 'healthy';
     return view(isDeferred ? 'deferred' : state);

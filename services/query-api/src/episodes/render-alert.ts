@@ -55,7 +55,8 @@ const TEXTS: Readonly<Record<string, readonly [pt: string, en: string]>> = {
 };
 
 /** All times of a text are in the zone of the payments' country, and say so. */
-const ZONED = { dateStyle: 'medium', timeStyle: 'long', timeZone: 'America/Sao_Paulo' } as const;
+const DATED = { dateStyle: 'medium', timeStyle: 'long' } as const;
+const ZONED = { ...DATED, hourCycle: 'h23', timeZone: 'America/Sao_Paulo' } as const;
 
 /** Returns an alert as one sentence, and the cause of the last failure as another. */
 function textOf({ kind, failure, event: { data } }: Alert, language: AlertSettings['language']): string {

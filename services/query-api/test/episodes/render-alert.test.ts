@@ -22,13 +22,13 @@ it.each<[AlertKind, object, string, string]>([
     'failing',
     { error: 'TLS', code: 'CERT_HAS_EXPIRED' },
     'Endpoint com falha: https://hook.acme.com.br/pix, falhando desde: 22 de nov. de 2026, 03:12:00 BRT, entregas aguardando: 3, tentativas sem sucesso: 12, erro: CERT_HAS_EXPIRED. O certificado venceu: renove-o e faça o servidor carregar o novo.',
-    'Endpoint failing: https://hook.acme.com.br/pix, failing since: Nov 22, 2026, 3:12:00 AM GMT-3, waiting deliveries: 3, failed attempts: 12, error: CERT_HAS_EXPIRED. The certificate has expired: renew it, and let the server load the new one.',
+    'Endpoint failing: https://hook.acme.com.br/pix, failing since: Nov 22, 2026, 03:12:00 GMT-3, waiting deliveries: 3, failed attempts: 12, error: CERT_HAS_EXPIRED. The certificate has expired: renew it, and let the server load the new one.',
   ],
   [
     'recovered',
     { status: 503 },
     'Endpoint recuperado: https://hook.acme.com.br/pix, falhando desde: 22 de nov. de 2026, 03:12:00 BRT, entregas aguardando: 3, tentativas sem sucesso: 12, erro: 503. O endpoint, ou um proxy na frente dele, falhou: veja o log no horário da tentativa.',
-    'Endpoint recovered: https://hook.acme.com.br/pix, failing since: Nov 22, 2026, 3:12:00 AM GMT-3, waiting deliveries: 3, failed attempts: 12, error: 503. The endpoint, or a proxy before it, failed: look at its log at the time of the attempt.',
+    'Endpoint recovered: https://hook.acme.com.br/pix, failing since: Nov 22, 2026, 03:12:00 GMT-3, waiting deliveries: 3, failed attempts: 12, error: 503. The endpoint, or a proxy before it, failed: look at its log at the time of the attempt.',
   ],
   [
     'dead',
