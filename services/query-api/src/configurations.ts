@@ -10,7 +10,8 @@ import { orderBy } from './order.js';
 import { WAIT_MS } from './projection/catch-up.js';
 
 /**
- * The fields of a configuration that redeliveries, lists, statements and alerts need. Only the worker needs the secrets. A URL of 60
+ * The fields of a configuration that redeliveries, lists, statements and alerts need. Only the worker needs the secrets, and the query of
+ * the URL, which may have one. A URL of 60
  * characters takes 90 bytes, so those of a million webhooks take 90 MB.
  */
 export interface KnownConfiguration extends Pick<
@@ -36,7 +37,8 @@ function readRow(record: KafkaRecord, log: Logger): ConfigurationRow | undefined
   const { updatedAt, alert } = parsed.configuration;
   const { sealed, ...open } = parsed.configuration.policy ?? {};
   const policy = Object.keys(open).length > 0 ? open : undefined;
-  const known = { tenantId, ref, revision, enabled, eventType, endpointUrl, updatedAt };
+  const shownUrl = endpointUrl.replace(/[?#].*$/s, '');
+  const known = { tenantId, ref, revision, enabled, eventType, endpointUrl: shownUrl, updatedAt };
   return { ...known, ...omitUndefined({ applicationId, alert, policy }) };
 }
 

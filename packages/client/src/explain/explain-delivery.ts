@@ -1,3 +1,4 @@
+import type { UtcTime } from '../types/event-types.js';
 import type { DeliveryAttempt, DeliveryDetail, StoredNotification } from '../types/query-types.js';
 import type { Change, EndpointHealth, Webhook } from '../types/webhook-types.js';
 import { verdictTexts } from './verdict-texts.js';
@@ -49,15 +50,22 @@ function sendCommand({ event, webhook }: Case): string | undefined {
   return webhook.enabled ? send : `webhooks enable ${webhook.ref} && ${send}`;
 }
 
-/** Kinds that need no help. */
-const HELPED: readonly VerdictKind[] = ['delivered', 'delivered-late', 'repeated', 'paused', 'deferred'];
+/** Kinds for which nothing is to be sent. */
+const HELPED: ReadonlySet<VerdictKind> = new Set([
+  'delivered',
+  'delivered-late',
+  'repeated',
+  'paused',
+  'deferred',
+  'log-expired',
+] as const);
 
 function commandOf(kind: VerdictKind, one: Case): string | undefined {
   const { event, webhook } = one;
   if (kind === 'no-webhook')
     return `webhooks create --event-type ${event.eventType ?? ''} --endpoint-url URL`;
   if (kind === 'ending') return webhook && `webhooks enable ${webhook.ref}`;
-  return HELPED.includes(kind) || (kind === 'waiting' && !isLate(one)) ? undefined : sendCommand(one);
+  return HELPED.has(kind) || (kind === 'waiting' && !isLate(one)) ? undefined : sendCommand(one);
 }
 
 const amountOf = ({ event, delivery }: Case): string | undefined =>
@@ -70,10 +78,18 @@ function nameOf(one: Case): Values {
   return { eventType, amount, event: amount === undefined ? eventType : 'event' };
 }
 
-/** Returns host and path of the endpoint; its query may hold a password. */
-function endpointOf({ webhook, delivery }: Case): string {
-  const url = delivery?.endpointUrl ?? webhook?.endpointUrl ?? delivery?.ref ?? '';
-  return url.replaceAll(/^https:\/\/|[?#].*$/g, '');
+/** Returns a field of a webhook as it was at that time: today's, without the changes since then. */
+export function fieldAt({ changes }: ExplainedWebhook, name: string, at: UtcTime, today: unknown): unknown {
+  const since = changes.filter((change) => change.at > at).flatMap(({ fields }) => fields);
+  const changed = since.findLast(({ field }) => field === name);
+  return changed ? changed.from : today;
+}
+
+/** Returns host and path of the endpoint at that time, default today; its query may hold a password. */
+function endpointOf({ webhook, delivery }: Case, at: UtcTime | undefined): string {
+  const today = delivery?.endpointUrl ?? webhook?.endpointUrl ?? delivery?.ref ?? '';
+  const url = webhook && at !== undefined ? fieldAt(webhook, 'endpointUrl', at, today) : today;
+  return String(url).replaceAll(/^https:\/\/|[?#].*$/g, '');
 }
 
 const isAccepted = ({ result }: DeliveryAttempt): boolean => result === 'delivered';
@@ -98,12 +114,13 @@ function nextOf({ delivery, webhook, now }: Case): string {
 export function verdict(
   kind: VerdictKind,
   one: Case,
-  values: Values = {},
+  values: Values & { readonly at?: UtcTime } = {},
   failed = lastFailure(one),
 ): Verdict {
   const { event, webhook, delivery } = one;
   const { id, receivedAt } = event;
-  const known = { ...nameOf(one), endpoint: endpointOf(one), receivedAt, next: nextOf(one) };
+  const endpoint = endpointOf(one, values.at ?? failed.at);
+  const known = { ...nameOf(one), endpoint, receivedAt, next: nextOf(one) };
   return {
     kind,
     eventId: id,
@@ -121,7 +138,7 @@ function explainAccepted(one: Delivered): Verdict {
   const values = { at, attempt: first && attempts.indexOf(first) + 1 };
   const last = others.at(-1);
   if (last) {
-    const reason = others.every(({ cycle }) => cycle === first?.cycle) ? 'crash' : 'redelivery';
+    const reason = others.every(({ cycle }) => cycle === first?.cycle) ? 'attempt' : 'redelivery';
     return verdict('repeated', one, { ...values, count: others.length + 1, last: last.at, reason });
   }
   const kind = isLate(one, Date.parse(at)) ? 'delivered-late' : 'delivered';
@@ -132,9 +149,11 @@ function explainAccepted(one: Delivered): Verdict {
 const isDeferred = ({ delivery, webhook }: Case): boolean =>
   webhook?.health?.state === 'deferred' && (delivery === undefined || delivery.deferredUntil !== undefined);
 
-/** Whether it waits for the end of a pause. The log tells that of the first delivery only, the health of all. */
-const isPaused = ({ delivery, webhook }: Case): boolean =>
-  delivery?.deferredUntil !== undefined || (webhook?.health?.until ?? '') > (delivery?.nextAt ?? '');
+/** Whether it waits for the end of a pause. One that waits for a slow endpoint is deferred, too. */
+function isPaused({ delivery, webhook }: Case): boolean {
+  const { state = 'paused', until = '' } = webhook?.health ?? {};
+  return state === 'paused' && (delivery?.deferredUntil !== undefined || until > (delivery?.nextAt ?? ''));
+}
 
 function pendingKind(one: Case): VerdictKind {
   const { webhook, delivery } = one;

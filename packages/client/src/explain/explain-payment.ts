@@ -1,6 +1,6 @@
 import type { UtcTime } from '../types/event-types.js';
 import type { Charge, DeliveryDetail, Transaction } from '../types/query-types.js';
-import { explainDelivery, explainPending, verdict } from './explain-delivery.js';
+import { explainDelivery, explainPending, fieldAt, verdict } from './explain-delivery.js';
 import type { Case, ExplainedEvent, ExplainedWebhook, Verdict } from './explain-delivery.js';
 import { verdictTexts } from './verdict-texts.js';
 
@@ -18,25 +18,18 @@ export interface PaymentEvidence {
 /** How the ids of test notifications begin. */
 const TEST_EVENT = 'evt_test_';
 
-/** Returns type and state of a webhook at that time: today's, without the changes since then. */
-function webhookAt({ eventType, enabled, changes }: ExplainedWebhook, at: UtcTime) {
-  const since = changes.filter((change) => change.at > at).flatMap(({ fields }) => fields);
-  const valueOf = (name: string, today: unknown): unknown => {
-    const changed = since.findLast(({ field }) => field === name);
-    return changed ? changed.from : today;
-  };
-  return { eventType: valueOf('eventType', eventType), enabled: valueOf('enabled', enabled) };
-}
+/** A delivery waits no longer: eight days. */
+const MAX_WAIT_MS = 8 * 86_400_000;
 
 /** Explains why the log has no delivery to a webhook, by what the webhook was when the event came. */
 function explainUnsent(one: Case & { readonly webhook: ExplainedWebhook }, at: UtcTime): readonly Verdict[] {
   const { event, webhook } = one;
-  const then = webhookAt(webhook, at);
-  if (webhook.eventType !== event.eventType && then.eventType !== event.eventType) return [];
+  const type = fieldAt(webhook, 'eventType', at, webhook.eventType);
+  if (webhook.eventType !== event.eventType && type !== event.eventType) return [];
   if (webhook.createdAt > at) return [verdict('registered-later', one, { createdAt: webhook.createdAt })];
-  if (then.eventType !== event.eventType)
-    return [verdict('other-type-then', one, { type: String(then.eventType) })];
-  return [then.enabled === true ? explainPending(one) : verdict('disabled-then', one)];
+  if (type !== event.eventType) return [verdict('other-type-then', one, { type: String(type) })];
+  if (fieldAt(webhook, 'enabled', at, webhook.enabled) !== true) return [verdict('disabled-then', one)];
+  return [one.now - Date.parse(at) > MAX_WAIT_MS ? verdict('log-expired', one) : explainPending(one)];
 }
 
 function explainEvent(event: ExplainedEvent, evidence: PaymentEvidence): readonly Verdict[] {

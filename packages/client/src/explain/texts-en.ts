@@ -30,7 +30,7 @@ export const EN = {
     event: '{eventType} of {amount}',
     due: 'due now',
     redelivery: 'it was sent again',
-    crash: 'an attempt was repeated after a crash',
+    attempt: 'an attempt was repeated',
     'attempts-exhausted': 'all attempts failed',
     expired: 'its time was over',
     'configuration-unknown': 'the platform did not know the webhook',

@@ -35,7 +35,7 @@ export const PT: { readonly [part in keyof typeof EN]: Readonly<Record<keyof (ty
     event: '{eventType} de {amount}',
     due: 'agora',
     redelivery: 'foi enviado de novo',
-    crash: 'uma tentativa foi repetida depois de uma queda',
+    attempt: 'uma tentativa foi repetida',
     'attempts-exhausted': 'todas as tentativas falharam',
     expired: 'o prazo acabou',
     'configuration-unknown': 'a plataforma não conhecia o webhook',

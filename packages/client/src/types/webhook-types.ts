@@ -156,7 +156,7 @@ type ChangedValue = string | number | boolean | readonly string[];
 export interface Change {
   readonly at: UtcTime;
   readonly action:
-    'register' | 'update' | 'rotate-secret' | 'remove-secret' | 'replace-policy' | 'remove-policy';
+    'register' | 'update' | 'rotate-secret' | 'remove-secret' | 'replace-policy' | 'remove-policy' | 'end';
   readonly client: string;
   /** The `sub` of the person for whom the client acted. */
   readonly person?: string;

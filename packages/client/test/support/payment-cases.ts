@@ -36,11 +36,40 @@ export const ROWS: readonly Row[] = [
     pt: /com atraso .* 11:13:00 BRT.* um proxy na frente dele, falhou/,
   },
   {
-    case: 'was repeated after a crash',
+    case: 'was repeated by the same redelivery',
     evidence: withDelivery({ status: 'delivered', attempts: [ok('14:03:01'), ok('14:03:04')] }),
     kinds: ['repeated'],
-    en: /delivered 2 times .* with the same id, .* repeated after a crash\. A receiver ignores an id that it knows\.$/,
-    pt: /entregue 2 vezes .* repetida depois de uma queda\. O receptor ignora/,
+    en: /delivered 2 times .* with the same id, .* attempt was repeated\. A receiver ignores an id that it knows\.$/,
+    pt: /entregue 2 vezes .* repetida\. O receptor ignora/,
+  },
+  {
+    case: 'was refused by an address that the webhook has no more',
+    evidence: withWebhook(
+      { ...WEBHOOK, changes: [change('14:30:00', 'endpointUrl', 'https://old.acme.com.br/pix')] },
+      delivery({ attempts: [failed('14:20:00', { status: 404 })] }),
+    ),
+    kinds: ['refused'],
+    en: /: old\.acme\.com\.br\/pix responded with status 404/,
+    pt: /: old\.acme\.com\.br\/pix respondeu com o status 404/,
+    command: SEND,
+  },
+  {
+    case: 'waits for its turn at a slow endpoint',
+    evidence: withWebhook(
+      { ...WEBHOOK, health: health('healthy') },
+      delivery({ nextAt: at('15:01:00'), deferredUntil: at('15:01:00') }),
+    ),
+    kinds: ['waiting'],
+    en: /no attempt .* has ended yet/,
+    pt: /nenhuma tentativa/,
+    command: SEND,
+  },
+  {
+    case: 'has no delivery, eight days after it came',
+    evidence: { now: Date.parse(at('14:03:00')) + 9 * 86_400_000 },
+    kinds: ['log-expired'],
+    en: /older than the log/,
+    pt: /registro|log/,
   },
   {
     case: 'was sent again',

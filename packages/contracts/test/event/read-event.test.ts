@@ -142,6 +142,7 @@ describe('a posted event with a mistake', () => {
   const money = 'must be text with two decimals after a point, such as "110.00"';
 
   it.each([
+    ['id', 'must not begin with evt_test_: nothing was paid then', { id: 'evt_test_1' }],
     ['data.amount', 'must be more than 0.00', { data: { ...event.data, amount: '0.00' } }],
     ['occurredAt', 'must not be more than a day ahead', { occurredAt: '2026-11-22T14:00:00.001Z' }],
     ['data.amount', money, { data: { ...event.data, amount: 42 } }],
@@ -171,5 +172,6 @@ describe('a posted event with a mistake', () => {
       data: { ...event.data, amount: '0.00' },
     };
     expect(readEvent(Buffer.from(JSON.stringify(onTopic))).ok).toBe(true);
+    expect(readEvent(Buffer.from(JSON.stringify({ ...onTopic, id: 'evt_test_1' }))).ok).toBe(false);
   });
 });

@@ -91,7 +91,8 @@ const changesHandler =
   ({ storeFor }: OperationPorts): Handler =>
   async (request) => {
     const { get, changes } = storeFor();
-    const { tenantId, ref } = await get(nameOf(request));
+    // Of an ended alert endpoint, too.
+    const { tenantId, ref } = await get(nameOf(request), () => true);
     return listed(await changes({ tenantId, ref }));
   };
 

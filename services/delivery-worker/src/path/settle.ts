@@ -93,16 +93,12 @@ const attemptEntry = (settled: Settled, outcome: AttemptOutcome): AttemptLogEntr
   ...(settled.settlement.kind === 'retry' ? { nextAt: settled.settlement.dueAt } : {}),
 });
 
-/**
- * Whether this is the first settlement of a redelivery, which must be logged. Otherwise the log would still say
- * `dead`, and a second job would send the delivery again.
- */
-const beginsRedelivery = ({ task }: Settled): boolean => task.cycle !== '0' && !isReturned(task);
-
 function endEntry(settled: Settled): AttemptLogEntry | undefined {
   const { settlement } = settled;
   if (settlement.kind === 'deferred') {
-    if (!settlement.isLogged && !beginsRedelivery(settled)) return undefined;
+    // The first settlement is always logged. Otherwise the log would have no delivery, or still say `dead`, and a job would send
+    // the event a second time.
+    if (!settlement.isLogged && isReturned(settled.task)) return undefined;
     const { dueAt: nextAt, reason } = settlement;
     return { kind: 'deferred', ...baseEntry(settled), nextAt, ...(reason === 'fault' ? { reason } : {}) };
   }

@@ -7,7 +7,7 @@ import { storeFanOuts, toDelivery, toRow } from './delivery-documents.js';
 import type { DeliveryModel, DeliveryRow, Move } from './delivery-documents.js';
 import type { Delivery } from './delivery-state.js';
 import { deliveryStoreWithin } from './delivery-store.js';
-import { mergeEntries } from './merge-entries.js';
+import { mergeEntries, stateOf } from './merge-entries.js';
 import type { DeliveryEntry } from './merge-entries.js';
 import { createDeliveryOperations, findDelivery } from './operations.js';
 import type { DeliveryPorts } from './operations.js';
@@ -34,7 +34,7 @@ function movesOf(
 ): readonly Move[] {
   const { moves = [], state } = known;
   const [from, to] = [isCounted(known) ? state?.status : undefined, merged.state.status];
-  const position = entries.at(-1)?.position;
+  const position = entries.find((entry) => isDeepStrictEqual(stateOf(entry), merged.state))?.position;
   if (!isCounted(merged) || from === to || position === undefined) return moves;
   return [...moves, { ...position, ...omitUndefined({ from }), to }].slice(-MAX_MOVES);
 }

@@ -64,11 +64,12 @@ export type DeliveryEntry = (Exclude<AttemptLogEntry, DeadEntry> | DeadLetterEnt
   readonly position?: Position;
 };
 
-/** The larger of two values; the one that is known; undefined when both are unknown. */
+/** The smaller of two values; the one that is known; undefined when both are unknown. */
 const known = (left?: number, right?: number): number | undefined =>
-  left === undefined || right === undefined ? (left ?? right) : Math.max(left, right);
+  left === undefined || right === undefined ? (left ?? right) : Math.min(left, right);
 
-function stateOf(entry: DeliveryEntry): DeliveryState {
+/** Returns the state that an entry reports. */
+export function stateOf(entry: DeliveryEntry): DeliveryState {
   const { cycle, attempt, at } = entry;
   switch (entry.kind) {
     case 'attempt': {

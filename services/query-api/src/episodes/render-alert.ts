@@ -21,9 +21,6 @@ interface AlertData {
 
 export const utc = (at: number): string => new Date(at).toISOString();
 
-/** Returns a URL without its query, which may have a secret. */
-export const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, '');
-
 /** Shows an episode. Its last failure is named by its code, else its status, else its class. */
 const viewEpisode = ({ first, attempts, last: { code, status, error } }: Episode) => ({
   since: utc(first.at),

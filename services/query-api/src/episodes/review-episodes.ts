@@ -9,7 +9,6 @@ import { endEpisode, factsOf, markReported } from './episode.js';
 import type { EndpointEpisodes } from './episode.js';
 import { changeEpisodes, findOpen } from './episode-store.js';
 import type { EpisodeRow } from './episode-store.js';
-import { withoutQuery } from './render-alert.js';
 import { sendAlerts } from './send-alerts.js';
 import type { AlertPorts } from './send-alerts.js';
 
@@ -22,8 +21,7 @@ export function compareWith(
   configuration: Pick<KnownConfiguration, 'enabled' | 'updatedAt' | 'endpointUrl'>,
   failingAfterMs: number,
 ): EndpointEpisodes {
-  const { enabled, updatedAt } = configuration;
-  const endpointUrl = withoutQuery(configuration.endpointUrl);
+  const { enabled, updatedAt, endpointUrl } = configuration;
   const { current } = state;
   if (!current || (enabled && current.endpointUrl === endpointUrl)) return state;
   if (enabled && current.endpointUrl === undefined) return { ...state, current: { ...current, endpointUrl } };

@@ -7,6 +7,7 @@ import type { DeliveryStatus } from '../delivery-log/delivery-state.js';
 import { deliveryStoreWithin } from '../delivery-log/delivery-store.js';
 import { MAX_STATEMENT } from '../documents.js';
 import { DAY_MS, WARNING_MS } from '../endpoint-health/health-bucket.js';
+import { omitUndefined } from '../omit-undefined.js';
 import { idOf } from '../payments/event-store.js';
 import type { CatchUpResult } from '../projection/catch-up.js';
 import { makeTask } from '../redelivery/redelivery-task.js';
@@ -15,7 +16,7 @@ import { factsOf, markReported } from './episode.js';
 import type { AlertFact } from './episode.js';
 import { changeEpisodes, findEpisodes, findOutbox, writeOutbox } from './episode-store.js';
 import type { OutboxRow } from './episode-store.js';
-import { makeAlert, renderAlert, utc, withoutQuery } from './render-alert.js';
+import { makeAlert, renderAlert, utc } from './render-alert.js';
 import type { Alert } from './render-alert.js';
 
 /** Alerts of one tenant at once. Of more facts than this, one alert of each kind carries the count. */
@@ -45,14 +46,17 @@ const isSent = ({ kind, at }: AlertFact, now: number): boolean => kind === 'expi
 async function makeOwn(tenantId: string, fact: StoredFact, ports: AlertPorts): Promise<Alert> {
   const { kind, at } = fact;
   const ref = idOf(fact.id);
-  const url = ports.configurations.known(tenantId, ref)?.endpointUrl;
+  const endpointUrl = ports.configurations.known(tenantId, ref)?.endpointUrl;
   const store = deliveryStoreWithin(ports.database, REQUEST_MS);
-  const count = async (status: DeliveryStatus): Promise<number> =>
-    (await store.count(tenantId, { ref, status }, MAX_STATEMENT, REQUEST_MS)).matched;
+  /** Undefined when there are too many to count. */
+  const count = async (status: DeliveryStatus): Promise<number | undefined> => {
+    const { matched, isLowerBound } = await store.count(tenantId, { ref, status }, MAX_STATEMENT, REQUEST_MS);
+    return isLowerBound ? undefined : matched;
+  };
   return makeAlert(tenantId, fact, {
-    ...{ ref, waiting: await count('pending') },
-    ...(url && { endpointUrl: withoutQuery(url) }),
-    ...(kind === 'dead' && { count: await count('dead') }),
+    ref,
+    ...omitUndefined({ endpointUrl, waiting: await count('pending') }),
+    ...omitUndefined({ count: kind === 'dead' ? await count('dead') : undefined }),
     ...(kind === 'expiring' && { notAfter: utc(at + WARNING_MS) }),
   });
 }

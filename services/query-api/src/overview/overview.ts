@@ -14,7 +14,7 @@ import { formatCents } from '../payments/view-transaction.js';
 import { dayOf, findSums, NOTHING, plus } from '../statements/daily-totals.js';
 import type { DaySums } from '../statements/daily-totals.js';
 
-/** A delivery waits for eight days at most, so days before change no more. */
+/** A delivery waits for eight days at most, so that of earlier days none waits. */
 const MAX_WAIT_MS = 8 * DAY_MS;
 
 /** The first day of which the sums are read for an episode. */

@@ -7,10 +7,10 @@ import { omitUndefined } from '../omit-undefined.js';
 /** Integer cents of an amount such as `110.00`, at most 10^12. So the sum of 1,000 amounts is exact (below 2^53). */
 export const parseCents = (amount: Money): number => Number(amount.replace('.', ''));
 
-/** Formats cents as decimal text with two places. A sum may have more than ten digits before the point. */
+/** Formats cents as decimal text with two places. A sum may have more than ten digits before the point, a difference may be negative. */
 export function formatCents(cents: number): string {
-  const digits = String(cents).padStart(3, '0');
-  return `${digits.slice(0, -2)}.${digits.slice(-2)}`;
+  const digits = String(Math.abs(cents)).padStart(3, '0');
+  return `${cents < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;
 }
 
 function toView({ data }: Reversal) {

@@ -56,7 +56,7 @@ export function refusalOf(
 const REASONS: Readonly<Record<Refusal, string>> = {
   unknown: 'the webhook is not known',
   disabled: 'the webhook is disabled: enable it first',
-  'other-event-type': 'the webhook has another event type now',
+  'other-event-type': 'the webhook receives another event type',
 };
 
 /** Makes the error for a configuration to which nothing can be sent. */

@@ -1,5 +1,5 @@
 import { EVENT_TYPES, isEventType } from '@webhooks/contracts';
-import type { EventType, Money } from '@webhooks/contracts';
+import type { EventType } from '@webhooks/contracts';
 import { invalidRequest } from '@webhooks/http-api';
 import type { Operation } from '@webhooks/http-api';
 import { REQUEST_MS } from '@webhooks/mongodb';
@@ -8,12 +8,10 @@ import type { Database } from '../database.js';
 import { DELIVERY_STATUSES } from '../delivery-log/delivery-state.js';
 import { omitUndefined } from '../omit-undefined.js';
 import { formatCents } from '../payments/view-transaction.js';
-import { ACCEPTED, beginOf, endOf, findSums, NOTHING, plus } from './daily-totals.js';
+import { ACCEPTED, beginOf, dayOf, endOf, findSums, NOTHING, plus } from './daily-totals.js';
 import type { DaySums, Sum, Sums } from './daily-totals.js';
 
-/** An amount may be negative in a difference. */
-const amountOf = (cents: number): Money => `${cents < 0 ? '-' : ''}${formatCents(Math.abs(cents))}`;
-const view = ({ events, cents }: Sum) => ({ events, amount: amountOf(cents) });
+const view = ({ events, cents }: Sum) => ({ events, amount: formatCents(cents) });
 
 /** The sums of a day, by type of events or ref. */
 type SumsOf = ReadonlyMap<string, Sums>;
@@ -77,12 +75,13 @@ export function viewStatement(
   };
 }
 
-/** Reads a day of the calendar, such as `2026-11-27`. Throws 422 for other text. */
+/** Reads a day of the calendar that has begun, such as `2026-11-27`. Throws 422 for other text. */
 function readDate(text = ''): string {
   const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
   // The parser takes February 31 for March 3.
-  if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(text)) return text;
-  throw invalidRequest([{ property: 'date', reason: 'must be a day such as 2026-11-27' }]);
+  if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(text) && text <= dayOf(Date.now()))
+    return text;
+  throw invalidRequest([{ property: 'date', reason: 'must be a day that has begun, such as 2026-11-27' }]);
 }
 
 export interface StatementOptions {
