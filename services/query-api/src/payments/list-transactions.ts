@@ -4,7 +4,7 @@ import type { ApiRequest, ConcurrencyLimiter, Operation } from '@webhooks/http-a
 import { REQUEST_MS } from '@webhooks/mongodb';
 import { cursorAfter, cursorOf, LIMIT, LIST_PARAMETERS } from '../delivery-log/list-query.js';
 import { timeOfPlace, timeText } from '../documents.js';
-import { BUCKET_MS, DAY_MS } from '../endpoint-health/health-bucket.js';
+import { DAY_MS } from '../endpoint-health/health-bucket.js';
 import { readRow } from './event-store.js';
 import type { EventRow, RunEventQuery } from './event-store.js';
 import { MAX_EVENTS } from './find-events.js';
@@ -17,8 +17,8 @@ export interface ListTransactionsPorts {
   readonly within: () => RunEventQuery;
 }
 
-/** Longest range of a list, from the contract: a month. More, because the clock of a caller who leaves out `to` may be behind. */
-const MAX_RANGE_MS = 31 * DAY_MS + BUCKET_MS;
+/** Longest range of a list, from the contract: a month. */
+const MAX_RANGE_MS = 31 * DAY_MS;
 const MONEY = new RegExp(PATTERNS.money);
 const { from, to, eventType, limit } = LIST_PARAMETERS;
 
