@@ -85,11 +85,13 @@ export function fieldAt({ changes }: ExplainedWebhook, name: string, at: UtcTime
   return changed ? changed.from : today;
 }
 
-/** Returns host and path of the endpoint at that time, default today; its query may hold a password. */
-function endpointOf({ webhook, delivery }: Case, at: UtcTime | undefined): string {
+/** Returns host and path of the endpoint at that time, by default now. Its query may hold a password. `~` sorts after every time. */
+function endpointOf({ webhook, delivery }: Case, at = '~'): string {
   const today = delivery?.endpointUrl ?? webhook?.endpointUrl ?? delivery?.ref ?? '';
-  const url = webhook && at !== undefined ? fieldAt(webhook, 'endpointUrl', at, today) : today;
-  return String(url).replaceAll(/^https:\/\/|[?#].*$/g, '');
+  return String(webhook ? fieldAt(webhook, 'endpointUrl', at, today) : today).replaceAll(
+    /^https:\/\/|[?#].*$/g,
+    '',
+  );
 }
 
 const isAccepted = ({ result }: DeliveryAttempt): boolean => result === 'delivered';
@@ -151,8 +153,9 @@ const isDeferred = ({ delivery, webhook }: Case): boolean =>
 
 /** Whether it waits for the end of a pause. One that waits for a slow endpoint is deferred, too. */
 function isPaused({ delivery, webhook }: Case): boolean {
+  const { nextAt = '', deferredUntil } = delivery ?? {};
   const { state = 'paused', until = '' } = webhook?.health ?? {};
-  return state === 'paused' && (delivery?.deferredUntil !== undefined || until > (delivery?.nextAt ?? ''));
+  return state === 'paused' && (deferredUntil !== undefined || until > nextAt);
 }
 
 function pendingKind(one: Case): VerdictKind {

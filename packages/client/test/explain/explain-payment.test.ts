@@ -1,7 +1,17 @@
 import { explainPayment } from '../../src/index.js';
 import type { PaymentEvidence, Verdict } from '../../src/index.js';
 import { ROWS } from '../support/payment-cases.js';
-import { delivery, DISABLED, EVENT, NOW, ok, PAYMENT, WEBHOOK } from '../support/payment-evidence.js';
+import {
+  at,
+  delivery,
+  DISABLED,
+  EVENT,
+  health,
+  NOW,
+  ok,
+  PAYMENT,
+  WEBHOOK,
+} from '../support/payment-evidence.js';
 
 /** Explains the payment with one event and one webhook, and with this in their place. */
 const explain = (evidence: Partial<PaymentEvidence>): readonly Verdict[] =>
@@ -26,6 +36,18 @@ describe('a payment that', () => {
     expect(last?.command).toBe(command);
     for (const { text } of verdicts)
       expect(Object.values(text).join('')).not.toMatch(/[{}]|secret\b=|\?key| {2}/);
+  });
+
+  it('is deferred because a healthy endpoint is slow waits', () => {
+    const webhooks = [{ ...WEBHOOK, health: health('healthy') }];
+    const deliveries = [delivery({ deferredUntil: at('15:01:00') })];
+    expect(explain({ webhooks, deliveries })).toMatchObject([{ kind: 'waiting' }]);
+  });
+
+  it('has no delivery nine days after it came waits no more, and is not to be sent', () => {
+    const [verdict] = explain({ now: NOW + 9 * 86_400_000 });
+    expect(verdict).toMatchObject({ kind: 'log-expired' });
+    expect(verdict?.command).toBeUndefined();
   });
 
   it('reached one webhook and not another has a verdict on each, with their ids', () => {

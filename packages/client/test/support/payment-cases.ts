@@ -54,24 +54,6 @@ export const ROWS: readonly Row[] = [
     command: SEND,
   },
   {
-    case: 'waits for its turn at a slow endpoint',
-    evidence: withWebhook(
-      { ...WEBHOOK, health: health('healthy') },
-      delivery({ nextAt: at('15:01:00'), deferredUntil: at('15:01:00') }),
-    ),
-    kinds: ['waiting'],
-    en: /no attempt .* has ended yet/,
-    pt: /nenhuma tentativa/,
-    command: SEND,
-  },
-  {
-    case: 'has no delivery, eight days after it came',
-    evidence: { now: Date.parse(at('14:03:00')) + 9 * 86_400_000 },
-    kinds: ['log-expired'],
-    en: /older than the log/,
-    pt: /registro|log/,
-  },
-  {
     case: 'was sent again',
     evidence: withDelivery({ status: 'delivered', attempts: [ok('14:03:01'), ok('14:20:00', 'r1')] }),
     kinds: ['repeated'],
