@@ -87,11 +87,9 @@ export function fieldAt({ changes }: ExplainedWebhook, name: string, at: UtcTime
 
 /** Returns host and path of the endpoint at that time, by default now. Its query may hold a password. `~` sorts after every time. */
 function endpointOf({ webhook, delivery }: Case, at = '~'): string {
-  const today = delivery?.endpointUrl ?? webhook?.endpointUrl ?? delivery?.ref ?? '';
-  return String(webhook ? fieldAt(webhook, 'endpointUrl', at, today) : today).replaceAll(
-    /^https:\/\/|[?#].*$/g,
-    '',
-  );
+  const known = webhook && fieldAt(webhook, 'endpointUrl', at, webhook.endpointUrl);
+  const url = typeof known === 'string' ? known : (delivery?.endpointUrl ?? delivery?.ref ?? '');
+  return url.replaceAll(/^https:\/\/|[?#].*$/g, '');
 }
 
 const isAccepted = ({ result }: DeliveryAttempt): boolean => result === 'delivered';
@@ -105,11 +103,16 @@ function lastFailure({ delivery, webhook }: Case): Partial<DeliveryAttempt> {
   return /^\d{3}$/.test(name) ? { ...rest, status: Number(name) } : { ...rest, error: name };
 }
 
+const waitOf = ({ delivery, webhook }: Case) => ({
+  planned: delivery?.nextAt ?? '',
+  until: webhook?.health?.until ?? '',
+});
+
 /** Returns when the next attempt is made: a pause that ends later puts it off. */
-function nextOf({ delivery, webhook, now }: Case): string {
-  const [planned = '', until = ''] = [delivery?.nextAt, webhook?.health?.until];
+function nextOf(one: Case): string {
+  const { planned, until } = waitOf(one);
   const next = until > planned ? until : planned;
-  return Date.parse(next) > now ? next : 'due';
+  return Date.parse(next) > one.now ? next : 'due';
 }
 
 /** Makes a verdict. `values`: those of its sentence that not every sentence has. `failed`: the attempt that tells the cause. */
@@ -152,10 +155,10 @@ const isDeferred = ({ delivery, webhook }: Case): boolean =>
   webhook?.health?.state === 'deferred' && (delivery === undefined || delivery.deferredUntil !== undefined);
 
 /** Whether it waits for the end of a pause. One that waits for a slow endpoint is deferred, too. */
-function isPaused({ delivery, webhook }: Case): boolean {
-  const { nextAt = '', deferredUntil } = delivery ?? {};
-  const { state = 'paused', until = '' } = webhook?.health ?? {};
-  return state === 'paused' && (deferredUntil !== undefined || until > nextAt);
+function isPaused(one: Case): boolean {
+  const { planned, until } = waitOf(one);
+  const { state = 'paused' } = one.webhook?.health ?? {};
+  return state === 'paused' && (one.delivery?.deferredUntil !== undefined || until > planned);
 }
 
 function pendingKind(one: Case): VerdictKind {
