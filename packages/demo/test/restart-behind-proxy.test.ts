@@ -115,7 +115,7 @@ function keepPosting(url: string, token: string) {
 needs('nginx', nginx)(
   'no call fails while one of two instances behind nginx is restarted, at 150 a second',
   async () => {
-    running = await startTestStack({ ingest: { SHUTDOWN_DELAY_MS: '3000' } });
+    running = await startTestStack({ ingest: { SHUTDOWN_DELAY_MS: '6000' } });
     const { stack } = running;
     const { ingest, admin } = stack.description();
     const second = await freePort();

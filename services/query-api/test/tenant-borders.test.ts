@@ -12,6 +12,7 @@ import type { RunningQueryApi } from './support/start-query-api.js';
 
 const OWNER = randomName('owner');
 const STRANGER = randomName('stranger');
+const OPERATOR = randomName('operator');
 const EVENT_TYPE = 'PIX_DYNAMIC_PAID';
 const ROOT = '/integration/v1';
 const WEBHOOKS = `${ROOT}/webhooks`;
@@ -63,7 +64,8 @@ interface Call {
 const get = (path: string): Call => ({ method: 'GET', path });
 const post = (path: string, body?: object): Call => ({ method: 'POST', path, ...(body && { body }) });
 
-async function exchange(tenantId: string, { method, path, body }: Call) {
+/** `named`: the tenant of the header `tenantid`. */
+async function exchange(tenantId: string, { method, path, body }: Call, named?: string) {
   const response = await fetch(`${service.url}${path}`, {
     method,
     headers: {
@@ -71,6 +73,7 @@ async function exchange(tenantId: string, { method, path, body }: Call) {
       // It comes back in the answer: two requests with one id can be answered with the same bytes.
       'x-request-id': 'request',
       ...(body && { 'content-type': 'application/json' }),
+      ...(named && { tenantid: named }),
     },
     ...(body && { body: JSON.stringify(body) }),
   });
@@ -113,6 +116,7 @@ async function makeOwned(): Promise<void> {
 beforeAll(async () => {
   service = await startQueryApi();
   for (const tenantId of [OWNER, STRANGER]) tokens[tenantId] = await service.desk.tokenOf(tenantId, SCOPES);
+  tokens[OPERATOR] = await service.desk.tokenOf(OPERATOR, `${SCOPES} tenant.any`);
   service.onCommand(({ command }) => {
     // What the service does all the time names neither.
     const { lsid: _session, $clusterTime: _clock, ...rest } = command;
@@ -275,3 +279,15 @@ describe.each(CALLS)('%s', (_what, call, expected) => {
     }, LONG);
   });
 });
+
+const reads = CALLS.filter(([, call]) => call(ids).method === 'GET');
+it.each(reads)(
+  '%s gets a response for an operator with tenant.any who names its owner',
+  async (_what, call) => {
+    await eventually(async () => {
+      const { status, text } = await exchange(OPERATOR, call(owned), OWNER);
+      expect(status).toBe(200);
+      expect(text).not.toContain('"results":0');
+    }, LONG);
+  },
+);
