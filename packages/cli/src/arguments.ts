@@ -23,7 +23,7 @@ export const today = (): string => new Date().toLocaleDateString('sv', { timeZon
  */
 export function timeOf(text: string): string {
   const dated = /^\d\d:/.test(text) ? `${today()}T${text}` : text.replace(/^[\d-]{10}$/, '$&T00:00');
-  const ms = Date.parse(/T[\d:]+$/.test(dated) ? `${dated}-03:00` : dated);
+  const ms = Date.parse(/T[\d:.]+$/.test(dated) ? `${dated}-03:00` : dated);
   if (Number.isNaN(ms) || !/^\d{4}-\d\d-\d\dT/.test(dated))
     throw new Error(`${text} is no time; write 14:03, 2026-11-21 or 2026-11-21T14:00:00Z`);
   return new Date(ms).toISOString();

@@ -149,7 +149,7 @@ describe('a task without an attempt', () => {
     expect(await settled).toEqual(['entry', 'record']);
   });
 
-  it('is deferred with its history and one deferral more, and is logged when it begins a pause', async () => {
+  it('is deferred with its history and one deferral more, and is logged when it or a pause begins', async () => {
     const task = buildTask({ attempt: 2, history: `v1 1:${AT}:12:503`, deferralCount: 4 });
     const dueAt = Date.now() + 31_000;
     const settlement = { kind: 'deferred', reason: 'busy', dueAt } as const;
@@ -159,9 +159,11 @@ describe('a task without an attempt', () => {
     const next = await written({ task, settlement: { ...settlement, isLogged: false } });
     expect(taskOf(next)).toEqual({ ...task, dueAt, deferralCount: 5 });
     expect(next.entries).toEqual([]);
-    const redelivery = buildTask({ cycle: 'job_1', attempt: 1, deferralCount: 0 });
-    const redelivered = await written({ task: redelivery, settlement: { ...settlement, isLogged: false } });
-    expect(redelivered.entries).toMatchObject([{ kind: 'deferred', cycle: 'job_1' }]);
+    for (const cycle of ['0', 'job_1']) {
+      const begun = buildTask({ cycle, attempt: 1, deferralCount: 0 });
+      const { entries } = await written({ task: begun, settlement: { ...settlement, isLogged: false } });
+      expect(entries).toMatchObject([{ kind: 'deferred', cycle }]);
+    }
   });
 
   it('that is dead keeps the history of its attempts', async () => {

@@ -11,8 +11,7 @@ import { WAIT_MS } from './projection/catch-up.js';
 
 /**
  * The fields of a configuration that redeliveries, lists, statements and alerts need. Only the worker needs the secrets, and the query of
- * the URL, which may have one. A URL of 60
- * characters takes 90 bytes, so those of a million webhooks take 90 MB.
+ * the URL, which may have one. A URL of 60 characters takes 90 bytes, so those of a million webhooks take 90 MB.
  */
 export interface KnownConfiguration extends Pick<
   ConfigurationRecord,

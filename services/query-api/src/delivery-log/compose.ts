@@ -34,8 +34,9 @@ function movesOf(
 ): readonly Move[] {
   const { moves = [], state } = known;
   const [from, to] = [isCounted(known) ? state?.status : undefined, merged.state.status];
+  if (!isCounted(merged) || from === to) return moves;
   const position = entries.find((entry) => isDeepStrictEqual(stateOf(entry), merged.state))?.position;
-  if (!isCounted(merged) || from === to || position === undefined) return moves;
+  if (position === undefined) return moves;
   return [...moves, { ...position, ...omitUndefined({ from }), to }].slice(-MAX_MOVES);
 }
 
