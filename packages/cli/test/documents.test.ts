@@ -24,6 +24,8 @@ test('the guides are there in both languages, each of 80 lines at most', () => {
     'en',
     'en',
     'en',
+    'en',
+    'pt',
     'pt',
     'pt',
     'pt',

@@ -32,8 +32,11 @@ class Receiver(http.server.BaseHTTPRequestHandler):
             return self.send_error(401)
         notification = json.loads(body)
         values = notification["id"], notification["data"]["endToEndId"]
-        is_new = inbox("INSERT OR IGNORE INTO inbox (id, payment) VALUES (?, ?)", *values) == 1
-        print("stored" if is_new else "repeated", values[0], flush=True)
+        if values[0].startswith("evt_test_"):  # A test: no payment is behind it.
+            print("test", values[0], flush=True)
+        else:
+            is_new = inbox("INSERT OR IGNORE INTO inbox (id, payment) VALUES (?, ?)", *values) == 1
+            print("stored" if is_new else "repeated", values[0], flush=True)
         self.send_response(204)
         self.end_headers()
         arrived.set()

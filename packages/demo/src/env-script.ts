@@ -1,10 +1,19 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DATA_DIR } from '@webhooks/testkit/account';
 import type { FedStack } from '@webhooks/testkit/account';
 import type { StackDescription } from '@webhooks/local';
 
 const BASE = '/integration/v1';
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+/** `webhooks`, the command line, with the addresses and credentials of the variables. */
+const COMMAND_LINE = `webhooks() {
+  WEBHOOKS_URL="$CONFIG_API" WEBHOOKS_INGEST_URL="$INGEST" WEBHOOKS_QUERY_URL="$QUERY_API" \\
+    WEBHOOKS_TOKEN_ENDPOINT="$TOKEN_ENDPOINT" WEBHOOKS_CLIENT_ID="$CLIENT_ID" WEBHOOKS_CLIENT_SECRET="$CLIENT_SECRET" \\
+    ${quoted(process.execPath)} ${quoted(join(DATA_DIR, '..', 'packages', 'cli', 'dist', 'src', 'main.js'))} "$@"
+}
+`;
 
 /**
  * Returns a POSIX shell script with variables and a function `token [client id] [client secret]`. Nothing is exported, because `npm test`
@@ -60,6 +69,6 @@ function stackVariables(stack: StackDescription, receiver: string): Readonly<Rec
 /** Writes `env.sh`, which every command of the documents uses, and returns its path. It holds secrets: mode 0600. */
 export function writeEnvFile(dataDir: string, stack: StackDescription, receiver: string): string {
   const file = join(dataDir, 'env.sh');
-  writeFileSync(file, envScript(stackVariables(stack, receiver)), { mode: 0o600 });
+  writeFileSync(file, envScript(stackVariables(stack, receiver)) + COMMAND_LINE, { mode: 0o600 });
   return file;
 }

@@ -45,6 +45,7 @@ async function useEnvFile(shell: string, file: string): Promise<string> {
     curl -s "$INGEST/events" -H "Authorization: Bearer $(token)" -H 'Content-Type: application/json' -d "$1"
     token "$PAYMENT_CLIENT_ID" "$PAYMENT_CLIENT_SECRET" | wc -l
     token nobody wrong 2>&1 || echo "exit $?"
+    webhooks trigger PIX_STATIC --json
     echo "$RECEIVER"; for name in ${NAMES}; do eval ": \\\${$name:?}"; done`;
   const env = { PATH: process.env['PATH'] };
   const { stdout } = await promisify(execFile)(shell, ['-euc', script, file, JSON.stringify(event)], { env });
@@ -62,7 +63,7 @@ it('the variables and the token of env.sh open the APIs from sh and bash', async
   for (const shell of ['sh', 'bash']) {
     const output = await useEnvFile(shell, file);
     expect(output).toMatch(
-      /"status":"accepted"\}\s*1\n.*no token from .*\nexit 1\nhttps:\/\/it's \$HOME\n$/s,
+      /"status":"accepted"\}\s*1\n.*no token from .*\nexit 1\n.*"id":\s*"evt_.*https:\/\/it's \$HOME\n$/s,
     );
   }
   await stack.stop();
