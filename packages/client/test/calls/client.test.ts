@@ -1,7 +1,13 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
-import { ConnectionError, ProblemError, UnexpectedResponseError, createClient } from '../../src/index.js';
+import {
+  ConnectionError,
+  IssuerError,
+  ProblemError,
+  UnexpectedResponseError,
+  createClient,
+} from '../../src/index.js';
 import type { Client } from '../../src/index.js';
 import { LIST, ScriptedService, WEBHOOK } from '../support/scripted-service.js';
 import type { ScriptedResponse } from '../support/scripted-service.js';
@@ -69,12 +75,35 @@ describe('a token', () => {
     expect(service.requests.at(-1)?.authorization).toBe('Bearer token-1');
   });
 
-  it('that the issuer refuses becomes a problem with the issuer’s code', async () => {
-    const refusal = { error: 'invalid_client', error_description: 'no such client' };
-    service.tokenResponse = { status: 401, body: refusal };
-    expect(await problemOf(client().list())).toMatchObject({ code: 'invalid_client', status: 401 });
-    expect(calls()).toEqual(['POST /token']);
+  it('is requested with further fields, and with id and secret in the form for an issuer that wants that', async () => {
+    const audience = 'https://pix.example.com';
+    const credentials = { tokenEndpoint: `${url}/token`, clientId: 'a b', clientSecret: 's:ä' };
+    await client({
+      credentials: { ...credentials, parameters: { audience, scope: 'none' }, scope: 'x y' },
+    }).token();
+    await client({ credentials: { ...credentials, clientAuthentication: 'client_secret_post' } }).token();
+    const form = { grant_type: 'client_credentials' };
+    expect(service.requests.map(({ body }) => Object.fromEntries(new URLSearchParams(body)))).toEqual([
+      { ...form, audience, scope: 'x y' },
+      { ...form, client_id: 'a b', client_secret: 's:ä' },
+    ]);
+    expect(service.requests.map(({ authorization }) => authorization.slice(0, 6))).toEqual(['Basic ', '']);
   });
+
+  it.each([401, 429, 500])(
+    'that the issuer refuses with %d becomes an error of the issuer',
+    async (status) => {
+      const refusal = { error: 'access_denied', error_description: 'no such audience' };
+      service.tokenResponse = { status, body: refusal };
+      const error = await problemOf(client({ maxRetries: 1 }).list());
+      expect(error).toBeInstanceOf(IssuerError);
+      expect(error).toMatchObject({ code: 'access_denied', status, problem: { detail: 'no such audience' } });
+      expect(error.message).toBe(
+        `the token issuer ${url} responded with an error: ${status} access_denied: no such audience`,
+      );
+      expect(calls()).toEqual(Array.from({ length: status === 401 ? 1 : 2 }, () => 'POST /token'));
+    },
+  );
 
   it('is renewed once when the service does not take it any more', async () => {
     const own = client();
@@ -126,7 +155,7 @@ describe('a signal', () => {
 describe('a call', () => {
   it('is repeated after 503, 429 and a broken connection, until it succeeds', async () => {
     service.script = [
-      { status: 503, headers: { 'retry-after': '1' } },
+      { status: 503, headers: { 'retry-after': '0' } },
       { status: 429 },
       { status: 0, cut: true },
       { status: 202, body: { id: 'evt_1', status: 'accepted' } },
