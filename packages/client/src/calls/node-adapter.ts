@@ -39,8 +39,9 @@ export function createNodeAdapter(httpsAgent: object | undefined): AxiosAdapter 
   const httpAgent = new http.Agent(options);
   const secure = (httpsAgent as Agent | undefined) ?? new https.Agent(options);
   return async (config) => {
-    const { method, data, maxContentLength = Infinity } = config;
+    const { method, maxContentLength = Infinity } = config;
     const signal = config.signal as AbortSignal;
+    const data: unknown = config.data;
     const url = new URL(axios.getUri(config));
     const [send, agent] = url.protocol === 'https:' ? [https.request, secure] : [http.request, httpAgent];
     const sent = { 'user-agent': 'webhooks-client', ...config.headers.toJSON() };
