@@ -5,7 +5,8 @@ import { isObject } from '../calls/parse-response.js';
 /**
  * Why a request is no notification. `missing-headers`: it has no signature. `wrong-secret`: it is signed with another secret, perhaps by
  * somebody else. `rewritten-body`: the body was parsed and serialized again. `base64-body`: the body is still in the base64 of Lambda.
- * `clock`: the clocks differ, or the request is a replay. `too-large`: the receiver accepts no body of this length. `not-a-notification`: the signed body has another form.
+ * `clock`: the clocks differ, or the request is a replay. `too-large`: the receiver accepts no body of this length. `not-a-notification`:
+ * the signed body has another form.
  */
 export type NotificationFault =
   | 'missing-headers'
