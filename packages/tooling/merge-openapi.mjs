@@ -1,5 +1,6 @@
-// Makes one OpenAPI document for integrators out of those of the services: node packages/tooling/merge-openapi.mjs
-// `--print` shows it instead of writing it; names of parts (files below the root) after it replace the services' own.
+// Makes two OpenAPI documents for integrators out of those of the services: node packages/tooling/merge-openapi.mjs
+// One has the calls of the services, the other what they send: generators of clients make calls of both, in files of one name.
+// `--print` shows both instead of writing them; names of parts (files below the root) after it replace the services' own.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +9,8 @@ import { format, resolveConfig } from 'prettier';
 import { parse, stringify } from 'yaml';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
-const TARGET = 'packages/client/openapi.yaml';
+const CALLS = 'packages/client/openapi.yaml';
+const NOTIFICATIONS = 'packages/client/notifications.yaml';
 
 const HEADER = {
   openapi: '3.1.0',
@@ -59,6 +61,14 @@ const PARTS = [
   },
 ];
 
+/** The head of the document of what is sent. */
+const NOTIFICATIONS_INFO = {
+  ...HEADER.info,
+  title: 'Notifications of the webhooks for instant payments',
+  summary: 'What an endpoint receives.',
+  description: 'Verify the signature, store the id, respond with 2xx, and ask for the real state.',
+};
+
 const REFERENCE = /^#\/components\/([^/]+\/[^/]+)$/;
 
 /** A copy in which references follow components to their new names. */
@@ -73,9 +83,15 @@ function renamed(value, names) {
   );
 }
 
+/** Drops the pattern of a time. Python clients of openapi-generator would match it with a value that is no text any more. */
+function withoutTimePattern(_, value) {
+  if (/^date(-time)?$/.test(value?.format)) delete value.pattern;
+  return value;
+}
+
 function readPart({ file, prefix = '', own = [], shared = [], tag }) {
   const names = new Map(own.map((path) => [path, path.replace('/', `/${prefix}`)]));
-  const read = parse(readFileSync(resolve(ROOT, file), 'utf8'));
+  const read = parse(readFileSync(resolve(ROOT, file), 'utf8'), withoutTimePattern);
   for (const path of [...own, ...shared]) {
     const [kind, name] = path.split('/');
     if (read.components?.[kind]?.[name] === undefined)
@@ -130,6 +146,38 @@ function checkNames({ paths, webhooks }) {
   }
 }
 
+/** The paths `kind/name` of all components that a value refers to, also through other components. */
+function referredBy(value, components, found = new Set()) {
+  JSON.stringify(value, (member, inner) => {
+    const path = member === '$ref' ? REFERENCE.exec(inner)?.[1] : undefined;
+    if (path === undefined || found.has(path)) return inner;
+    const [kind, name] = path.split('/');
+    referredBy(components[kind]?.[name], components, found.add(path));
+    return inner;
+  });
+  return found;
+}
+
+/** A document of some of the paths or webhooks, with the tags and components that it uses. */
+function documentOf(head, part, { tags, components }) {
+  const used = referredBy(part, components);
+  const operations = Object.values(Object.values(part)[0]).flatMap((item) => Object.values(item));
+  const kept = Object.entries(components).map(([kind, all]) => [
+    kind,
+    Object.fromEntries(
+      Object.entries(all).filter(
+        ([name]) => used.has(`${kind}/${name}`) || (kind === 'securitySchemes' && head.security),
+      ),
+    ),
+  ]);
+  return {
+    ...head,
+    tags: tags.filter(({ name }) => operations.some((one) => one.tags?.includes(name))),
+    ...part,
+    components: Object.fromEntries(kept.filter(([, all]) => Object.keys(all).length > 0)),
+  };
+}
+
 function merge(parts) {
   const tags = {};
   const merged = { paths: {}, webhooks: {}, components: {} };
@@ -142,18 +190,23 @@ function merge(parts) {
     addComponents(merged.components, part);
   }
   checkNames(merged);
-  return { ...HEADER, tags: Object.values(tags), security: parts[0].security, ...merged };
+  const { paths, webhooks, components } = merged;
+  const all = { tags: Object.values(tags), components };
+  return [
+    [CALLS, documentOf({ ...HEADER, security: parts[0].security }, { paths }, all)],
+    [NOTIFICATIONS, documentOf({ openapi: HEADER.openapi, info: NOTIFICATIONS_INFO }, { webhooks }, all)],
+  ];
 }
 
-async function render(document) {
+async function render([target, document]) {
   const note = "# Generated from the services' own documents: node packages/tooling/merge-openapi.mjs\n";
   const text = note + stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 });
-  const path = join(ROOT, TARGET);
-  return format(text, { ...(await resolveConfig(path)), filepath: path });
+  const path = join(ROOT, target);
+  return [path, await format(text, { ...(await resolveConfig(path)), filepath: path })];
 }
 
 const [print, ...files] = process.argv.slice(2);
 const parts = files.length > 0 ? files.map((file) => ({ file })) : PARTS;
-const text = await render(merge(parts.map(readPart)));
-if (print === '--print') process.stdout.write(text);
-else writeFileSync(join(ROOT, TARGET), text);
+const documents = await Promise.all(merge(parts.map(readPart)).map(render));
+if (print === '--print') process.stdout.write(documents.map(([, text]) => text).join('---\n'));
+else for (const [path, text] of documents) writeFileSync(path, text);

@@ -1,4 +1,4 @@
-export { ConnectionError, UnexpectedResponseError, ProblemError } from './calls/call-errors.js';
+export { ConnectionError, IssuerError, UnexpectedResponseError, ProblemError } from './calls/call-errors.js';
 export type { Problem, ProblemCode } from './calls/call-errors.js';
 export type { CallOptions, RequestOptions } from './calls/call.js';
 export { createClient, type Client, type ClientOptions } from './calls/create-client.js';

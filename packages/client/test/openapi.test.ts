@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { validate } from '@readme/openapi-parser';
+import { EVENT_TYPES } from '@webhooks/contracts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 
@@ -11,17 +12,25 @@ type Json = Readonly<Record<string, unknown>>;
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const SERVICES = ['config-api', 'ingest', 'query-api'];
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace'];
+const GENERATOR = join(ROOT, 'packages/client/node_modules/openapi-typescript/bin/cli.js');
+const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 const COMMAND = 'node packages/tooling/merge-openapi.mjs';
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const text = read('packages/client/openapi.yaml');
+const notifications = read('packages/client/notifications.yaml');
+const DOCUMENTS = [
+  ['openapi.yaml', text],
+  ['notifications.yaml', notifications],
+] as const;
 const parsed = (source: string): Json => parse(source) as Json;
 
-const merge = (...files: readonly string[]) =>
-  spawnSync(process.execPath, [join(ROOT, 'packages/tooling/merge-openapi.mjs'), '--print', ...files], {
-    encoding: 'utf8',
-    timeout: 60_000,
-  });
+function merge(...files: readonly string[]) {
+  const parts = [join(ROOT, 'packages/tooling/merge-openapi.mjs'), '--print', ...files];
+  const merged = spawnSync(process.execPath, parts, { encoding: 'utf8', timeout: 60_000 });
+  const [calls = '', sent = ''] = merged.stdout.split('---\n');
+  return { ...merged, calls, sent };
+}
 
 /** `METHOD path` of each operation with the scopes it needs, sorted. */
 const operationsOf = ({ paths }: Json): readonly string[] =>
@@ -58,21 +67,54 @@ async function faultsOf(document: Json): Promise<readonly string[]> {
   return [...(result.valid ? [] : result.errors.map(({ message }) => message)), ...faultsOfSchemas(document)];
 }
 
+it('openapi.yaml and notifications.yaml are what the services describe now', () => {
+  const { calls, sent, stderr } = merge();
+  if (calls !== text || sent !== notifications)
+    throw new Error(`a document of packages/client is stale: run ${COMMAND}\n${stderr}`);
+});
+
+describe.each(DOCUMENTS)('%s', (file, document) => {
+  it('is valid OpenAPI 3.1', async () => {
+    expect(parsed(document)['openapi']).toBe('3.1.0');
+    expect(await faultsOf(parsed(document))).toEqual([]);
+  });
+
+  it('has an own place for every reference', () => {
+    const references = [...document.matchAll(/\$ref: '#\/components\/([^/]+)\/([^']+)'/g)];
+    const components = parsed(document)['components'] as Readonly<Record<string, Json>>;
+    const dangling = references.filter(([, kind = '', name = '']) => components[kind]?.[name] === undefined);
+    expect(references.length).toBeGreaterThan(10);
+    expect(dangling.map(([reference]) => reference)).toEqual([]);
+  });
+
+  it('makes types with openapi-typescript, which compile', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'openapi-types-'));
+    const types = join(folder, 'types.ts');
+    try {
+      for (const command of [
+        [GENERATOR, join(ROOT, 'packages/client', file), '-o', types],
+        [TSC, '--noEmit', '--strict', '--ignoreConfig', types],
+      ])
+        expect(spawnSync(process.execPath, command, { encoding: 'utf8', timeout: 60_000 })).toMatchObject({
+          status: 0,
+        });
+      expect(readFileSync(types, 'utf8')).toContain('operations');
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
 describe('openapi.yaml for integrators', () => {
-  it('is what the services describe now', () => {
-    const { stdout, stderr } = merge();
-    if (stdout !== text) throw new Error(`packages/client/openapi.yaml is stale: run ${COMMAND}\n${stderr}`);
+  it('has only calls, because generators make calls of notifications, too', () => {
+    expect(parsed(text)['webhooks']).toBeUndefined();
+    expect(Object.keys(parsed(notifications)['webhooks'] as Json).length).toBeGreaterThan(EVENT_TYPES.length);
   });
 
   it('has every operation of every service, with its scopes', () => {
     const wanted = SERVICES.flatMap((name) => operationsOf(parsed(read(`services/${name}/openapi.yaml`))));
     expect(wanted.length).toBeGreaterThan(15);
     expect(operationsOf(parsed(text))).toEqual(wanted.sort());
-  });
-
-  it('is valid OpenAPI 3.1', async () => {
-    expect(parsed(text)['openapi']).toBe('3.1.0');
-    expect(await faultsOf(parsed(text))).toEqual([]);
   });
 
   it.each([
@@ -83,14 +125,6 @@ describe('openapi.yaml for integrators', () => {
   ])('finds the fault of a document with %s', async (_, found, put) => {
     expect(text).toContain(found);
     expect(await faultsOf(parsed(text.replace(found, put)))).not.toEqual([]);
-  });
-
-  it('has an own place for every reference', () => {
-    const references = [...text.matchAll(/\$ref: '#\/components\/([^/]+)\/([^']+)'/g)];
-    const components = parsed(text)['components'] as Readonly<Record<string, Json>>;
-    const dangling = references.filter(([, kind = '', name = '']) => components[kind]?.[name] === undefined);
-    expect(references.length).toBeGreaterThan(100);
-    expect(dangling.map(([reference]) => reference)).toEqual([]);
   });
 
   it('tags every operation with a tag that it describes', () => {
@@ -108,9 +142,9 @@ describe('openapi.yaml for integrators', () => {
 describe('merging', () => {
   it('keeps once what two parts have in common', () => {
     const file = 'services/config-api/openapi.yaml';
-    const { status, stdout } = merge(file);
+    const { status, calls } = merge(file);
     expect(status).toBe(0);
-    expect(operationsOf(parsed(stdout))).toEqual(operationsOf(parsed(read(file))));
+    expect(operationsOf(parsed(calls))).toEqual(operationsOf(parsed(read(file))));
     const { Ref } = (parsed(text)['components'] as { schemas: Json }).schemas;
     expect(text.match(/^ {4}Ref:$/gm)).toHaveLength(1);
     expect(Ref).toEqual((parsed(read(file))['components'] as { schemas: Json }).schemas['Ref']);

@@ -1,10 +1,12 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { build } from 'esbuild';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
+import { ScriptedService } from './support/scripted-service.js';
 
 const run = promisify(execFile);
 const CLIENT = join(import.meta.dirname, '..');
@@ -17,6 +19,7 @@ const LONG_MS = 300_000;
 let folder: string;
 let tarball: string;
 let project: string;
+let service: ScriptedService;
 
 const link = (target: string, name: string): void => {
   mkdirSync(dirname(join(project, 'node_modules', name)), { recursive: true });
@@ -33,6 +36,7 @@ function installOffline(): void {
 }
 
 beforeAll(async () => {
+  service = await ScriptedService.open();
   folder = mkdtempSync(join(tmpdir(), 'packed-sdk-'));
   const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: CLIENT });
   tarball = join(folder, basename(stdout.trim()));
@@ -44,15 +48,33 @@ beforeAll(async () => {
   if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ECONNRESET/.test(installed.stderr)) installOffline();
   else expect(installed).toMatchObject({ status: 0 });
 }, LONG_MS);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(async () => {
+  await service.close();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 const USE = `
-const client = createClient({ baseUrl: 'http://127.0.0.1:9', credentials: { tokenEndpoint: 'http://127.0.0.1:9/token', clientId: 'a', clientSecret: 'b' }, maxRetries: 0 });
-client.list().catch((error) => console.log(error instanceof ConnectionError, error.code));
+const [, , baseUrl] = process.argv;
+const clientOf = (baseUrl) =>
+  createClient({ baseUrl, credentials: { tokenEndpoint: baseUrl + '/token', clientId: 'a', clientSecret: 'b' }, maxRetries: 0 });
+clientOf('http://127.0.0.1:9').list().catch((error) => {
+  console.log(error instanceof ConnectionError, error.code);
+  return clientOf(baseUrl).list();
+}).then(({ results }) => console.log(results));
 try { verifyNotification({}, '', 'whsec_AAAA'); } catch (error) { console.log(error instanceof NotificationError, error.reason); }
 `;
 const NAMES = '{ ConnectionError, NotificationError, createClient, verifyNotification }';
-const OUTPUT = 'true missing-headers\ntrue ECONNREFUSED\n';
+const OUTPUT = 'true missing-headers\ntrue ECONNREFUSED\n1\n';
+const HEADS = {
+  mjs: `import ${NAMES} from '@webhooks/client';`,
+  cjs: `const ${NAMES} = require('@webhooks/client');`,
+} as const;
+
+/** The output of a program in the project. */
+async function outputOf(file: string): Promise<string> {
+  const { stdout } = await run(process.execPath, [file, service.url], { cwd: project });
+  return stdout;
+}
 
 const TYPED = `
 const client: Client = createClient({ baseUrl: '', credentials: { tokenEndpoint: '', clientId: '', clientSecret: '' } });
@@ -63,13 +85,23 @@ export const wrong = client.list({ eventType: 'PIX_NONE' });
 `;
 
 describe('the packed SDK, installed into an empty project,', () => {
+  it.each(['mjs', 'cjs'] as const)('works in a file of type %s', async (type) => {
+    writeFileSync(join(project, `use.${type}`), HEADS[type] + USE);
+    expect(await outputOf(`use.${type}`)).toBe(OUTPUT);
+  });
+
   it.each([
-    ['an ES module', 'use.mjs', `import ${NAMES} from '@webhooks/client';`],
-    ['CommonJS', 'use.cjs', `const ${NAMES} = require('@webhooks/client');`],
-  ])('works in %s', async (_, file, head) => {
-    writeFileSync(join(project, file), head + USE);
-    const { stdout } = await run(process.execPath, [file], { cwd: project });
-    expect(stdout).toBe(OUTPUT);
+    ['mjs', 'esm'],
+    ['mjs', 'cjs'],
+    ['cjs', 'esm'],
+    ['cjs', 'cjs'],
+  ] as const)('works in one file that esbuild makes of a %s as %s', async (type, format) => {
+    const source = join(project, `bundled-${format}.${type}`);
+    writeFileSync(source, HEADS[type] + USE);
+    const outfile = join(folder, `${type}.${format === 'esm' ? 'mjs' : 'cjs'}`);
+    await build({ entryPoints: [source], outfile, format, bundle: true, platform: 'node' });
+    expect(await outputOf(outfile)).toBe(OUTPUT);
+    process.stdout.write(`the SDK of ${type}, bundled as ${format}: ${statSync(outfile).size} bytes\n`);
   });
 
   it('works in TypeScript, as an ES module and as CommonJS, with every declaration checked', async () => {

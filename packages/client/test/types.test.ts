@@ -18,10 +18,14 @@ interface Operation {
 }
 
 const CLIENT = join(import.meta.dirname, '..');
-const openapi = parse(readFileSync(join(CLIENT, 'openapi.yaml'), 'utf8')) as {
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-};
+const read = (file: string) =>
+  parse(readFileSync(join(CLIENT, file), 'utf8')) as {
+    readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+    readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  };
+const calls = read('openapi.yaml');
+const schemas = { ...read('notifications.yaml').components.schemas, ...calls.components.schemas };
+const openapi = { ...calls, components: { schemas } };
 
 const union = (parts: readonly string[]): string => [...new Set(parts)].sort().join(' | ');
 const literal = (value: unknown): string => JSON.stringify(value);

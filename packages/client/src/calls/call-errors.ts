@@ -110,6 +110,15 @@ export class ProblemError extends Error {
   }
 }
 
+/** The token issuer responded with an error (RFC 6749 §5.2): `code` is its `error`, and `problem.detail` its `error_description`. */
+export class IssuerError extends ProblemError {
+  constructor(problem: Problem, origin: string) {
+    super({ ...problem, title: `the token issuer ${origin} responded with an error` });
+    this.name = 'IssuerError';
+    this.message = `${this.problem.title}: ${this.message}`;
+  }
+}
+
 const text = (value: unknown, fallback: string): string => (typeof value === 'string' ? value : fallback);
 
 const isViolation = (value: unknown): value is Violation =>

@@ -1,5 +1,7 @@
-import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
+import type { AxiosResponse } from 'axios';
+import axios from 'axios/dist/browser/axios.cjs';
 import { ConnectionError, UnexpectedResponseError, ProblemError, parseProblem } from './call-errors.js';
+import { createNodeAdapter } from './node-adapter.js';
 import type { ParseResponse } from './parse-response.js';
 
 /** Options of a single call. */
@@ -15,8 +17,13 @@ export interface CallOptions {
   readonly timeoutMs?: number;
   /** Maximum number of retries after 429, 500, 502, 503, 504 or a broken connection; default 4. */
   readonly maxRetries?: number;
-  /** Longest wait before a retry, in milliseconds, whatever `Retry-After` says; default 10,000. */
+  /** Longest wait before a retry, in milliseconds; default 60,000. A longer `Retry-After` ends the call with the error of its response. */
   readonly maxWaitMs?: number;
+  /**
+   * The `https.Agent` of Node for all https addresses, also the issuer's. With it come other authorities, a client certificate or another
+   * proxy. Default: one that honours `HTTPS_PROXY` and `NO_PROXY`. Its type lets browsers have no types of Node.
+   */
+  readonly httpsAgent?: object;
 }
 
 export interface CallRequest<T> {
@@ -25,7 +32,6 @@ export interface CallRequest<T> {
   readonly url: string;
   readonly baseURL?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly auth?: { readonly username: string; readonly password: string };
   readonly data?: unknown;
   readonly params?: object | undefined;
   /** The statuses that mean success; default 200. */
@@ -43,16 +49,12 @@ export type Call = <T>(request: CallRequest<T>) => Promise<T>;
 const RETRIED_STATUSES: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 const FIRST_WAIT_MS = 100;
 
-/**
- * Returns the wait before the next retry, in milliseconds: it doubles each time, with up to half of it added at random. A longer
- * `Retry-After` wins.
- */
-function waitFor(attempt: number, retryAfter: unknown): number {
-  const own = FIRST_WAIT_MS * 2 ** attempt * (1 + Math.random() / 2);
-  return typeof retryAfter === 'string' && /^\d{1,6}$/.test(retryAfter)
-    ? Math.max(own, Number(retryAfter) * 1_000)
-    : own;
-}
+/** Parses `Retry-After`, seconds or a date (RFC 9110 §10.2.3), into milliseconds; 0 for anything else. */
+const parseRetryAfter = (value: unknown): number =>
+  (/^\d+$/.test(String(value)) ? Number(value) * 1_000 : Date.parse(String(value)) - Date.now()) || 0;
+
+/** Returns the wait before the next retry, in milliseconds: it doubles each time, with up to half of it added at random. */
+const waitFor = (attempt: number): number => FIRST_WAIT_MS * 2 ** attempt * (1 + Math.random() / 2);
 
 const placeOf = ({ method, url, baseURL }: CallRequest<unknown>) => ({
   method,
@@ -73,15 +75,15 @@ function readResponse<T>(request: CallRequest<T>, { status, data }: AxiosRespons
 
 type Send = (request: CallRequest<unknown>) => Promise<AxiosResponse<unknown>>;
 
-function createSend(clientTimeoutMs: number): Send {
-  const http: AxiosInstance = axios.create({
-    maxRedirects: 0,
+function createSend(clientTimeoutMs: number, httpsAgent: object | undefined): Send {
+  const adapter = createNodeAdapter(httpsAgent);
+  const http = axios.create({
+    ...(adapter && { adapter }),
     maxContentLength: 16 * 1_048_576,
-    proxy: false,
     validateStatus: () => true,
   });
   return async (request) => {
-    const { method, url, baseURL, headers, auth, data, params, waitMs = 0, options = {} } = request;
+    const { method, url, baseURL, headers, data, params, waitMs = 0, options = {} } = request;
     const { signal, timeoutMs = clientTimeoutMs } = options;
     signal?.throwIfAborted();
     // The time-out of axios would restart with each byte.
@@ -89,7 +91,7 @@ function createSend(clientTimeoutMs: number): Send {
       [AbortSignal.timeout(timeoutMs + waitMs), signal].filter((one) => one !== undefined),
     );
     // A record, because the types of axios let no optional member be undefined.
-    const wanted: Record<string, unknown> = { method, url, baseURL, headers, auth, data, params };
+    const wanted: Record<string, unknown> = { method, url, baseURL, headers, data, params };
     try {
       return await http.request<unknown>({ ...wanted, signal: limit });
     } catch (fault) {
@@ -123,8 +125,13 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
  * `ProblemError` for an error response after the last retry, and `ConnectionError` when no response was received. Throws
  * `UnexpectedResponseError` for any other response, also for a redirect, which is never followed. Bodies over 16 MiB are refused.
  */
-export function createCall({ timeoutMs = 10_000, maxRetries = 4, maxWaitMs = 10_000 }: CallOptions): Call {
-  const send = createSend(timeoutMs);
+export function createCall({
+  timeoutMs = 10_000,
+  maxRetries = 4,
+  maxWaitMs = 60_000,
+  httpsAgent,
+}: CallOptions): Call {
+  const send = createSend(timeoutMs, httpsAgent);
   const once = async (
     request: CallRequest<unknown>,
     attempt: number,
@@ -132,11 +139,12 @@ export function createCall({ timeoutMs = 10_000, maxRetries = 4, maxWaitMs = 10_
     const last = request.retryable === false || attempt >= maxRetries;
     try {
       const response = await send(request);
-      const again = !last && RETRIED_STATUSES.has(response.status);
-      return again ? waitFor(attempt, response.headers['retry-after']) : response;
+      const wantedMs = parseRetryAfter(response.headers['retry-after']);
+      const again = !last && RETRIED_STATUSES.has(response.status) && wantedMs <= maxWaitMs;
+      return again ? Math.max(waitFor(attempt), wantedMs) : response;
     } catch (error) {
       if (last || !(error instanceof ConnectionError)) throw error;
-      return waitFor(attempt, undefined);
+      return waitFor(attempt);
     }
   };
   return async (request) => {

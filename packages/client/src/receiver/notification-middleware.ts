@@ -47,6 +47,10 @@ async function readBody(request: NotificationRequest, maxBytes: number): Promise
   return Buffer.concat(chunks);
 }
 
+/** Returns the body that was read before. Parsers of Express 4 set `{}` for a type that is not theirs, and read nothing. */
+const keptBody = ({ body, readableEnded }: NotificationRequest): unknown =>
+  typeof body === 'string' || body instanceof Uint8Array || readableEnded !== false ? body : undefined;
+
 /**
  * Creates Express middleware that verifies the raw body: `rawBody`, else the `body` of `express.raw`, else the stream. For a valid
  * notification it sets `rawBody` and `notification`, and calls `next`. Otherwise it calls `next` with a `NotificationError`, or with the
@@ -56,7 +60,7 @@ export function createNotificationMiddleware(options: MiddlewareOptions): Notifi
   const { secrets, maxBodyBytes = MAX_BODY_BYTES } = options;
   createKeys(secrets);
   const receive = async (request: NotificationRequest): Promise<void> => {
-    const body: unknown = request.rawBody ?? request.body ?? (await readBody(request, maxBodyBytes));
+    const body: unknown = request.rawBody ?? keptBody(request) ?? (await readBody(request, maxBodyBytes));
     request.notification = verifyNotification(request.headers, body, secrets);
     if (body instanceof Uint8Array) request.rawBody = body;
   };

@@ -1,15 +1,21 @@
-import { timingSafeEqual } from 'node:crypto';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import type { EventType, Notification } from '../types/event-types.js';
 import { isObject } from '../calls/parse-response.js';
 
 /**
  * Why a request is no notification. `missing-headers`: it has no signature. `wrong-secret`: it is signed with another secret, perhaps by
- * somebody else. `rewritten-body`: the body was parsed and serialized again. `clock`: the clocks differ, or the request is a replay.
- * `too-large`: the receiver accepts no body of this length. `not-a-notification`: the signed body has another form.
+ * somebody else. `rewritten-body`: the body was parsed and serialized again. `base64-body`: the body is still in the base64 of Lambda.
+ * `clock`: the clocks differ, or the request is a replay. `too-large`: the receiver accepts no body of this length. `not-a-notification`:
+ * the signed body has another form.
  */
 export type NotificationFault =
-  'missing-headers' | 'wrong-secret' | 'rewritten-body' | 'clock' | 'too-large' | 'not-a-notification';
+  | 'missing-headers'
+  | 'wrong-secret'
+  | 'rewritten-body'
+  | 'base64-body'
+  | 'clock'
+  | 'too-large'
+  | 'not-a-notification';
 
 /** A request that must not be acted on. */
 export class NotificationError extends Error {
@@ -25,7 +31,7 @@ export class NotificationError extends Error {
   }
 }
 
-/** Headers of a request, as Node, Express or fetch have them. */
+/** Headers of a request, as Node, Express, Lambda or fetch have them; the values may be lists. */
 export type NotificationHeaders =
   Readonly<Record<string, string | readonly string[] | undefined>> | { get(name: string): string | null };
 
@@ -38,13 +44,16 @@ const DATA: Readonly<Record<EventType, string>> = {
   PIX_OUT: 'endToEndId amount status paymentId reason',
 };
 
+/** Base64 of `{"`, with which every body begins. */
+const BASE64_START = 'eyJ';
+
 const SIGNATURE = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
 type SignatureHeaders = Readonly<Record<(typeof SIGNATURE)[number], string>>;
 
 function headerOf(headers: NotificationHeaders, name: string): string {
   if (typeof headers.get === 'function') return headers.get(name) ?? '';
   const [, value] = Object.entries(headers).find(([given]) => given.toLowerCase() === name) ?? [];
-  return typeof value === 'string' ? value : '';
+  return [value ?? []].flat().join(' ');
 }
 
 function readSignature(headers: NotificationHeaders): SignatureHeaders {
@@ -85,6 +94,8 @@ function renderAgain(text: string): string | undefined {
 function isSigned(key: Webhook, given: SignatureHeaders, text: string): boolean {
   const time = new Date(Number.parseInt(given['webhook-timestamp'], 10) * 1_000);
   if (Number.isNaN(time.getTime())) return false;
+  // Not imported, because then no bundle for browsers could hold this package.
+  const { timingSafeEqual } = process.getBuiltinModule('node:crypto');
   const wanted = Buffer.from(key.sign(given['webhook-id'], time, text));
   return given['webhook-signature'].split(' ').some((signature) => {
     const came = Buffer.from(signature);
@@ -112,6 +123,11 @@ function faultOf(keys: readonly Webhook[], given: SignatureHeaders, text: string
       `signed ${aheadS} s ago by this machine's clock: set the clock, or the request is a replay`,
     );
   }
+  if (text.startsWith(BASE64_START))
+    return new NotificationError(
+      'base64-body',
+      "the body is base64, as isBase64Encoded of Lambda says: pass Buffer.from(event.body, 'base64')",
+    );
   const rendered = renderAgain(text);
   return rendered !== undefined && signs(rendered)
     ? new NotificationError('rewritten-body', 'verify the received bytes, not JSON that was serialized again')

@@ -57,37 +57,6 @@ const abortable = () => {
   return { signal: controller.signal, abort: (reason: string) => controller.abort(new Error(reason)) };
 };
 
-describe('a token', () => {
-  it('is requested once, by callers at the same time too, with credentials encoded as RFC 6749 §2.3.1 says', async () => {
-    const own = client();
-    await Promise.all([own.list(), own.list()]);
-    await own.list();
-    expect(calls().filter((line) => line === 'POST /token')).toHaveLength(1);
-    expect(Buffer.from((service.requests[0]?.authorization ?? '').slice(6), 'base64').toString()).toBe(
-      'a%20b:s%3A%C3%A4',
-    );
-    expect(service.requests.at(-1)?.authorization).toBe('Bearer token-1');
-  });
-
-  it('that the issuer refuses becomes a problem with the issuer’s code', async () => {
-    const refusal = { error: 'invalid_client', error_description: 'no such client' };
-    service.tokenResponse = { status: 401, body: refusal };
-    expect(await problemOf(client().list())).toMatchObject({ code: 'invalid_client', status: 401 });
-    expect(calls()).toEqual(['POST /token']);
-  });
-
-  it('is renewed once when the service does not take it any more', async () => {
-    const own = client();
-    await own.list();
-    service.script = [{ status: 401 }];
-    expect(await own.list()).toEqual(LIST);
-    expect(service.requests.at(-1)?.authorization).not.toBe(service.requests[1]?.authorization);
-    service.script = [{ status: 401 }, { status: 401, body: { ...PROBLEM, code: 'invalid-token' } }];
-    expect(await problemOf(own.redeliver('d'))).toMatchObject({ code: 'invalid-token', status: 401 });
-    expect(calls().filter((line) => line === 'POST /token')).toHaveLength(3);
-  });
-});
-
 describe('a signal', () => {
   /** Resolves when the service has read a request and does not respond. */
   const heldRequest = (): Promise<unknown> => {
@@ -126,7 +95,7 @@ describe('a signal', () => {
 describe('a call', () => {
   it('is repeated after 503, 429 and a broken connection, until it succeeds', async () => {
     service.script = [
-      { status: 503, headers: { 'retry-after': '1' } },
+      { status: 503, headers: { 'retry-after': '0' } },
       { status: 429 },
       { status: 0, cut: true },
       { status: 202, body: { id: 'evt_1', status: 'accepted' } },

@@ -1,8 +1,9 @@
 import { createServer } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import express from 'express';
+import express5 from 'express';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
+import express4 from 'express4';
 import { Webhook } from 'standardwebhooks';
 import { NotificationError, createNotificationMiddleware } from '../../src/index.js';
 import type { NotificationRequest } from '../../src/index.js';
@@ -37,7 +38,7 @@ const tellReason: ErrorRequestHandler = (error: Error, _request, response, _next
 };
 
 /** An application that responds with what the middleware found. */
-function application(...before: RequestHandler[]): RequestListener {
+function application(express: typeof express5, ...before: RequestHandler[]): RequestListener {
   const app = express();
   for (const handler of before) app.use(handler);
   const verify = createNotificationMiddleware({ secrets: [SECRET], maxBodyBytes: 1_024 });
@@ -48,37 +49,52 @@ function application(...before: RequestHandler[]): RequestListener {
   return app as RequestListener;
 }
 
-describe('the Express middleware', () => {
+describe.each([
+  ['4', express4],
+  ['5', express5],
+])('the middleware under Express %s', (_, express) => {
   it.each([
-    ['with nothing before it', application()],
-    ['behind express.raw', application(express.raw({ type: '*/*' }))],
+    ['nothing before it', []],
+    ['express.raw', [express.raw({ type: '*/*' })]],
+    ['express.text', [express.text({ type: '*/*' })]],
     [
-      'behind express.json that keeps the raw body',
-      application(express.json({ verify: (request, _, raw) => Object.assign(request, { rawBody: raw }) })),
+      'express.json that keeps the raw body',
+      [express.json({ verify: (request, _, raw) => Object.assign(request, { rawBody: raw }) })],
     ],
-  ])('keeps the raw body and verifies it %s', async (_, app) => {
-    const response = await post(await serve(app));
+    [
+      'parsers of other types',
+      [express.urlencoded({ extended: true }), express.json({ type: 'text/json' }), express.text()],
+    ],
+  ])('verifies the received body behind %s', async (_, before) => {
+    const response = await post(await serve(application(express, ...before)));
+    expect(await response.json()).toMatchObject({ id: 'evt_1' });
+  });
+
+  it('keeps the raw body', async () => {
+    const response = await post(await serve(application(express)));
     expect(await response.json()).toEqual({ id: 'evt_1', raw: BODY });
   });
 
+  it('names a body that a middleware before it has parsed', async () => {
+    const response = await post(await serve(application(express, express.json())));
+    expect([response.status, await response.json()]).toEqual([401, 'rewritten-body']);
+  });
+});
+
+describe('the Express middleware', () => {
   it('names a body that was read before it, and takes one that is read as text', async () => {
     const drain: RequestHandler = (request, _, next) => void request.resume().once('end', () => next());
-    const response = await post(await serve(application(drain)));
+    const response = await post(await serve(application(express5, drain)));
     expect([response.status, await response.json()]).toEqual([401, 'rewritten-body']);
     const decode: RequestHandler = (request, _, next) => {
       request.setEncoding('utf8');
       next();
     };
-    expect((await post(await serve(application(decode)))).status).toBe(200);
-  });
-
-  it('names a body that a middleware before it has parsed', async () => {
-    const response = await post(await serve(application(express.json())));
-    expect([response.status, await response.json()]).toEqual([401, 'rewritten-body']);
+    expect((await post(await serve(application(express5, decode)))).status).toBe(200);
   });
 
   it('refuses a body over its bound, and reads no more of it', async () => {
-    const url = await serve(application());
+    const url = await serve(application(express5));
     const response = await post(url, BODY.padEnd(1_025));
     expect([response.status, await response.json()]).toEqual([413, 'too-large']);
     let pulled = 0;

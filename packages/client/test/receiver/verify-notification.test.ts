@@ -47,6 +47,24 @@ describe('verifying', () => {
         expect(verifyNotification(given, body, SECRET)).toEqual(JSON.parse(BODY));
   });
 
+  it('takes headers whose values are lists, as multiValueHeaders and headersDistinct are', () => {
+    const lists = Object.fromEntries(Object.entries(signed(BODY)).map(([name, value]) => [name, [value]]));
+    expect(verifyNotification(lists, BODY, SECRET).id).toBe('evt_1');
+    const both = ['v1,AAAA', signed(BODY)['webhook-signature'] ?? ''];
+    expect(verifyNotification({ ...lists, 'webhook-signature': both }, BODY, SECRET).id).toBe('evt_1');
+    expect(reasonOf(() => verifyNotification({ ...lists, 'webhook-signature': [] }, BODY, SECRET))).toBe(
+      'missing-headers',
+    );
+  });
+
+  it('knows a body that is still in the base64 of Lambda, and tells how to decode it', () => {
+    const body = Buffer.from(BODY).toString('base64');
+    expect(() => verifyNotification(signed(BODY), body, SECRET)).toThrow(
+      /^base64-body: .* pass Buffer\.from\(event\.body, 'base64'\)$/,
+    );
+    expect(verifyNotification(signed(BODY), Buffer.from(body, 'base64'), SECRET).id).toBe('evt_1');
+  });
+
   it('takes a signature of any of the secrets that are valid during a rotation', () => {
     const both = `v1,AAAA ${signed(BODY, OTHER)['webhook-signature'] ?? ''} v2,more`;
     const headers = { ...signed(BODY), 'webhook-signature': both };

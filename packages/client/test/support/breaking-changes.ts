@@ -132,7 +132,8 @@ class Comparison {
 
   private schema(place: string, was: unknown, is: unknown, reader: Reader): void {
     const [old, now] = [this.released.schema(was), this.now.schema(is)];
-    const kinds = ({ type = 'any' }: Schema) => [type].flat().sort().join();
+    const kinds = ({ const: word, type = word === undefined ? 'any' : typeof word }: Schema) =>
+      [type].flat().sort().join();
     if (kinds(old) !== kinds(now)) this.found.push(`${place}: is ${kinds(now)}, was ${kinds(old)}`);
     if (reader === 'we') this.words(place, old, now);
     if (reader === 'we') this.bounds(place, old, now);

@@ -1,0 +1,55 @@
+import type { AxiosAdapter } from 'axios';
+import axios from 'axios/dist/browser/axios.cjs';
+import type { IncomingMessage } from 'node:http';
+import type { Agent } from 'node:https';
+
+/** A proxy cannot reach the loopback addresses of this machine. */
+const LOOPBACK = 'localhost,127.0.0.1,::1';
+
+/** How long an unused connection is kept; that of Node's own agent. */
+const IDLE_MS = 5_000;
+
+/** Reads the body as text. Throws when it has more bytes than `maxBytes`. */
+async function readText(response: IncomingMessage, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Uint8Array>) {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes)
+      throw new axios.AxiosError(
+        `the body has more than ${maxBytes} bytes`,
+        axios.AxiosError.ERR_BAD_RESPONSE,
+      );
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+/**
+ * Creates an adapter that sends with `node:http` and `node:https`, through the proxies of the environment. Returns undefined in a browser,
+ * where axios has its own. The modules are not imported, because a bundle for browsers has none.
+ */
+export function createNodeAdapter(httpsAgent: object | undefined): AxiosAdapter | undefined {
+  if (typeof process === 'undefined') return undefined;
+  const http = process.getBuiltinModule('node:http');
+  const https = process.getBuiltinModule('node:https');
+  const { no_proxy: lower, NO_PROXY: upper = '' } = process.env;
+  const proxyEnv = { ...process.env, no_proxy: `${lower ?? upper},${LOOPBACK}` };
+  const options = { keepAlive: true, timeout: IDLE_MS, proxyEnv };
+  const httpAgent = new http.Agent(options);
+  const secure = (httpsAgent as Agent | undefined) ?? new https.Agent(options);
+  return async (config) => {
+    const { method, maxContentLength = Infinity } = config;
+    const signal = config.signal as AbortSignal;
+    const data: unknown = config.data;
+    const url = new URL(axios.getUri(config));
+    const [send, agent] = url.protocol === 'https:' ? [https.request, secure] : [http.request, httpAgent];
+    const sent = { 'user-agent': 'webhooks-client', ...config.headers.toJSON() };
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      send(url, { method, headers: sent, agent, signal }, resolve).on('error', reject).end(data);
+    });
+    const text = await readText(response, maxContentLength);
+    const headers = response.headers as Record<string, string>;
+    return { data: text, status: response.statusCode ?? 0, statusText: '', headers, config };
+  };
+}
