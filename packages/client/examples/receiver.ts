@@ -6,7 +6,7 @@ import { NotificationError, createClient, createNotificationMiddleware } from '@
 
 const env = (name: string): string => process.env[name] ?? '';
 const client = createClient({
-  baseUrl: env('WEBHOOKS_URL'),
+  baseUrl: env('WEBHOOKS_QUERY_URL') || env('WEBHOOKS_URL'),
   credentials: {
     tokenEndpoint: env('TOKEN_ENDPOINT'),
     clientId: env('CLIENT_ID'),
