@@ -90,7 +90,11 @@ const VERBS: readonly Verb[] = [
     ...{ says: /deliveryId .*\n\w{52} +\S{36} +PIX_DYNAMIC_PAID +1\.00 +E\w{31} .* https:/ },
     ...{ members: ['deliveryId', 'status'] },
   },
-  { verb: 'payments list', says: /^time +amount .*\n.* 1\.00 +E\w{31} /, members: ['eventId', 'amount'] },
+  {
+    verb: 'payments list',
+    says: /^occurredAt +amount .*\n.* 1\.00 +E\w{31} /,
+    members: ['eventId', 'amount'],
+  },
   {
     ...{ verb: 'send', args: () => [made.eventId, '--ref', made.ref] },
     ...{ unknown: ['evt_0', '--ref', NO_UUID], says: /cycle +r/, members: ['deliveryId', 'cycle'] },
@@ -191,7 +195,7 @@ test.each([
     'an unknown payment',
     ['find', 'E123'],
     'URL',
-    [4, /E123\n→ an endToEndId has 32 characters, this has 4;/],
+    [4, /E123\n→ an endToEndId has 32 letters and digits, this has 4;/],
   ],
   ['no change', ['update', NO_UUID], 'URL', [2, /nothing to change\n→ use --event-type/]],
 ] as const)('%s is reported with a way out', async (_what, args, address, [code, says]) => {

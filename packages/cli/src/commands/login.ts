@@ -14,6 +14,8 @@ const DESCRIPTIONS: Readonly<Record<ProfileField, string>> = {
   ingestUrl: 'Address of ingest, where it has one of its own',
   queryUrl: 'Address of query-api, where it has one of its own',
   scope: 'Scopes, separated by spaces',
+  audience: 'Audience, where the issuer needs one',
+  secret: 'Secret that listen signs with (whsec_…); default: it makes one',
 };
 
 const OPTIONS = Object.fromEntries(
@@ -27,7 +29,7 @@ async function prompt(field: ProfileField): Promise<string> {
   const prompted = { message: DESCRIPTIONS[field], output: process.stderr };
   const typed = field === 'clientSecret' ? await password(prompted) : await text(prompted);
   if (isCancel(typed)) throw new Failure('failed', 'nothing was saved');
-  return typed;
+  return profiles.parseField(field, typed);
 }
 
 /** Prompts for what is missing. Without a terminal it throws, and names the missing options. */
@@ -36,7 +38,7 @@ async function complete(given: PartialProfile): Promise<Profile> {
   if (missing.length > 0 && !process.stdin.isTTY)
     throw usage(`missing: ${missing.map(profiles.optionOf).join(', ')}`, 'pass them, or use a terminal');
   const typed: Record<string, string | undefined> = { ...given };
-  for (const field of missing) typed[field] = profiles.parseField(field, await prompt(field));
+  for (const field of missing) typed[field] = await prompt(field);
   if (!profiles.isWhole(typed)) throw usage('a value is missing', 'run it again');
   return typed;
 }
@@ -52,24 +54,29 @@ async function serves(address: string, path: string): Promise<boolean> {
   return response?.status !== 404 && /problem/.test(response?.headers.get('content-type') ?? '');
 }
 
-/** Warns of each address at which the service does not run. */
-async function probe(profile: Profile, note: Output['note']): Promise<void> {
+/** Returns the profile with the addresses that it lacks: at a terminal it prompts for each, else it warns. */
+async function probe(profile: Profile, note: Output['note']): Promise<Profile> {
+  let found = profile;
   for (const [field, path] of Object.entries(PROBES) as [ProfileField, string][]) {
-    const address = profile[field] ?? profile.url;
-    if (!(await serves(address, path)))
-      note(`Warning: ${address} does not serve ${path}: webhooks login ${profiles.optionOf(field)} URL`);
+    const { [field]: own, url } = profile;
+    if (await serves(own ?? url, path)) continue;
+    if (own === undefined && process.stdin.isTTY)
+      found = { ...found, [field]: (await prompt(field)) || undefined };
+    else
+      note(`Warning: ${own ?? url} does not serve ${path}: webhooks login ${profiles.optionOf(field)} URL`);
   }
+  return found;
 }
 
 async function logIn({ show, note }: Output, args: Readonly<Record<string, unknown>>): Promise<void> {
   const given: Record<string, string> = {};
   for (const [field, value] of Object.entries({ ...profiles.fromEnvironment(), ...present(args) }))
     if (field in DESCRIPTIONS && typeof value === 'string') given[field] = profiles.parseField(field, value);
-  const profile = await complete(given);
-  const [, claims = ''] = (await (await connect(profile)).token()).split('.');
+  const completed = await complete(given);
+  const [, claims = ''] = (await (await connect(completed)).token()).split('.');
   const [, tenant] = /"tenant_id":"([^"]+)"/.exec(Buffer.from(claims, 'base64url').toString()) ?? [];
-  await probe(profile, note);
-  const name = profiles.profileName(typeof args['profile'] === 'string' ? args['profile'] : undefined);
+  const profile = await probe(completed, note);
+  const name = profiles.profileName(args['profile']);
   profiles.saveProfile(name, profile);
   const { url, clientId } = profile;
   const result = { profile: name, url, clientId, tenant, file: profiles.profileFile() };
