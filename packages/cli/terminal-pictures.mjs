@@ -19,6 +19,7 @@ const { clientId, clientSecret } = stack.clientOf('acme');
 const env = {
   PATH: process.env.PATH,
   FORCE_COLOR: '1',
+  TZ: 'America/Sao_Paulo',
   XDG_CONFIG_HOME: dataDir,
   NODE_EXTRA_CA_CERTS: tls.caFile,
   WEBHOOKS_URL: configApi,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Argv } from 'yargs';
+import { describeFault, usage } from './failure.js';
 
 export const EVENT_TYPES = ['PIX_DYNAMIC_PAID', 'PIX_STATIC', 'PIX_REVERSAL', 'PIX_OUT'] as const;
 
@@ -9,29 +10,21 @@ export const positional =
   (own: Argv) =>
     own.positional(name, { type: 'string', demandOption: true, describe });
 
-/** Reads a file, or standard input for `-`. Secrets are passed this way, because typed ones stay in the shell's history. */
-export const textOf = (file: string): string => readFileSync(file === '-' ? 0 : file, 'utf8').trim();
-export const FILE = { type: 'string', coerce: textOf, requiresArg: true } as const;
-
-/** The zone of the payments' country, of every time that is typed or shown without another one. */
-export const ZONE = 'America/Sao_Paulo';
-export const today = (): string => new Date().toLocaleDateString('sv', { timeZone: ZONE });
-
-/**
- * Parses a typed date or time; a time alone, such as `14:03`, is today's. Returns RFC 3339 in UTC. Throws for any other text: `Date.parse`
- * would read "last 5" as May 2001.
- */
-export function timeOf(text: string): string {
-  const dated = /^\d\d:/.test(text) ? `${today()}T${text}` : text.replace(/^[\d-]{10}$/, '$&T00:00');
-  const ms = Date.parse(/T[\d:.]+$/.test(dated) ? `${dated}-03:00` : dated);
-  if (Number.isNaN(ms) || !/^\d{4}-\d\d-\d\dT/.test(dated))
-    throw new Error(`${text} is no time; write 14:03, 2026-11-21 or 2026-11-21T14:00:00Z`);
-  return new Date(ms).toISOString();
+/** Reads a file, or standard input for `-`. Throws an error that says in words why it cannot. */
+export function readText(file: string): string {
+  try {
+    return readFileSync(file === '-' ? 0 : file, 'utf8');
+  } catch (error) {
+    throw new Error(describeFault(error, file), { cause: error });
+  }
 }
+
+/** Secrets are passed this way, because typed ones stay in the shell's history. */
+export const textOf = (file: string): string => readText(file).trim();
+export const FILE = { type: 'string', coerce: textOf, requiresArg: true } as const;
 
 /** Options of lists. */
 export const EVENT_TYPE = { choices: EVENT_TYPES, describe: 'Of this type' } as const;
-export const TO = { type: 'string', coerce: timeOf, describe: 'Until this time' } as const;
 export const LIMIT = { type: 'number', default: 50, describe: 'At most this many' } as const;
 export const YES = { alias: 'y', type: 'boolean', default: false, describe: 'Do not ask' } as const;
 export const REF = {
@@ -50,4 +43,23 @@ export function reaisOf(text: string): string {
 export function isLoopback(address: string): boolean {
   const { protocol = '', hostname = '' } = URL.parse(address) ?? {};
   return /^https?:$/.test(protocol) && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+}
+
+/** Whether an address is of this machine, as a container may call it, too. */
+export const isHere = ({ hostname }: URL): boolean =>
+  /^((.+\.)?localhost|127(\.\d+){3}|\[::1\]|host\.docker\.internal)$/.test(hostname);
+
+/** Parses a typed address of a receiver: `3000`, `localhost:3000/pix` or a whole one. */
+export function receiverOf(text: string): URL {
+  const address = text.includes('://') ? text : `http://${text.replace(/^\d+(?=\/|$)/, 'localhost:$&')}`;
+  const url = URL.parse(address);
+  if (url !== null && /^https?:$/.test(url.protocol)) return url;
+  throw new Error(`${text} is no address; write 3000, localhost:3000/pix or http://localhost:3000/pix`);
+}
+
+/** Returns a signing secret. Throws for any other text, without repeating it. */
+export function secretOf(text: string): string {
+  const { length } = Buffer.from(text.replace('whsec_', ''), 'base64');
+  if (/^whsec_[A-Za-z0-9+/]+={0,2}$/.test(text) && length >= 24 && length <= 64) return text;
+  throw usage('a signing secret is whsec_ and the base64 of 24 to 64 bytes', 'correct WEBHOOKS_SECRET');
 }

@@ -1,6 +1,6 @@
 import { ConnectionError, ProblemError } from '@webhooks/client';
-import { styleText } from 'node:util';
-import { plain } from './output.js';
+import { getSystemErrorMessage, styleText } from 'node:util';
+import { jsonText, plain, write } from './output.js';
 
 /** The exit code is the index in this list, on which scripts rely. The README explains each. */
 const EXITS = ['done', 'failed', 'usage', 'unauthorized', 'not-found', 'unreachable'] as const;
@@ -23,22 +23,24 @@ export class Failure extends Error {
 export const usage = (message: string, fix?: string): Failure => new Failure('usage', message, fix);
 
 /** Fixes by the `code` of a problem (see `packages/contracts/README.md`), or by its exit when the code has none. */
-const FIXES: Readonly<Record<string, string>> = {
-  'invalid-token': 'log in again: webhooks login',
-  'insufficient-scope':
-    'ask the operator for the scope, or log in as another client: webhooks login --profile NAME',
-  'webhook-already-registered': 'change the one that is there: webhooks update REF',
-  'webhook-not-registered': 'see which there are: webhooks list',
-  'webhook-disabled': 'enable it first: webhooks enable REF',
-  'not-redeliverable': 'see its state: webhooks deliveries show ID',
-  'cursor-expired': 'start listening again; what was missed can be sent by: webhooks redeliveries create',
-  'proof-failed': 'let the endpoint respond as the operator demands: webhooks doctor URL',
-  'limit-reached': 'see which there are: webhooks list, webhooks alerts list, webhooks redeliveries list',
-  'not-found': 'check the id; another tenant has other ids: --profile NAME',
-  'invalid-request': 'correct what it names; see the command with --help',
-  unreachable: 'try again in a minute',
-  'too-many-requests': 'wait, or end another webhooks listen',
-};
+const FIXES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    'invalid-token': 'log in again: webhooks login',
+    'insufficient-scope':
+      'ask the operator for the scope, or log in as another client: webhooks login --profile NAME',
+    'webhook-already-registered': 'change the one that is there: webhooks update REF',
+    'webhook-not-registered': 'see which there are: webhooks list',
+    'webhook-disabled': 'enable it first: webhooks enable REF',
+    'not-redeliverable': 'see its state: webhooks deliveries show ID',
+    'cursor-expired': 'start listening again; what was missed can be sent by: webhooks redeliveries create',
+    'proof-failed': 'let the endpoint respond as the operator demands: webhooks doctor URL',
+    'limit-reached': 'see which there are: webhooks list, webhooks alerts list, webhooks redeliveries list',
+    'not-found': 'check the id; another tenant has other ids: --profile NAME',
+    'invalid-request': 'correct what it names; see the command with --help',
+    unreachable: 'try again in a minute',
+    'too-many-requests': 'wait, or end another webhooks listen',
+  }),
+);
 
 const WRONG_ADDRESS = 'the address is wrong: WEBHOOKS_QUERY_URL, WEBHOOKS_INGEST_URL, or webhooks login';
 
@@ -54,8 +56,17 @@ function fromProblem({ problem }: ProblemError): Failure {
   const what = violations.map(({ property, reason }) => `${property} ${reason}`).join('; ') || detail;
   const trace = status >= 500 ? ` (correlation id ${correlationId ?? 'unknown'})` : '';
   const exit = exitOf(status, code);
-  const fix = /at this path|path is served by/.test(detail) ? WRONG_ADDRESS : (FIXES[code] ?? FIXES[exit]);
+  const fix = /at this path|path is served by/.test(detail)
+    ? WRONG_ADDRESS
+    : (FIXES.get(code) ?? FIXES.get(exit));
   return new Failure(exit, `${title}: ${what}${trace}`, fix, code);
+}
+
+/** Returns the message of an error; of the file system's, file and reason in words. */
+export function describeFault(error: unknown, file?: string): string {
+  if (!(error instanceof Error)) return String(error);
+  const { path = file, errno, message }: NodeJS.ErrnoException = error;
+  return path === undefined || errno === undefined ? message : `${path}: ${getSystemErrorMessage(errno)}`;
 }
 
 /** Converts an error into a failure, with its exit code, message and fix. */
@@ -69,22 +80,27 @@ export function toFailure(error: unknown, who = ''): Failure {
       'check that the service runs and that the address is right: webhooks login',
       error.code,
     );
-  return new Failure('failed', error instanceof Error ? error.message : String(error));
+  return new Failure('failed', describeFault(error));
 }
 
 /** As `toFailure`, for an error of the token issuer, which has no code of the service. */
 export function toLoginFailure(error: unknown): Failure {
   if (!(error instanceof ProblemError)) return toFailure(error, 'the token issuer ');
-  const message = `the token issuer refused these credentials (status ${error.problem.status})`;
-  return new Failure('unauthorized', message, 'check client id and secret: webhooks login', 'invalid-client');
+  const { status, title, code, detail } = error.problem;
+  const message = `${title}: ${status} ${code}: ${detail}`;
+  if (exitOf(status, code) === 'unreachable')
+    return new Failure('unreachable', message, FIXES.get('unreachable'), code);
+  const fix = 'check client id, secret, scope and audience: webhooks login';
+  return new Failure('unauthorized', message, fix, 'invalid-client');
 }
 
 /** Writes a fault to standard error, because standard output holds results only. Returns the exit code. */
 export function reportFailure(fault: unknown, json: boolean): number {
   const { exit, code, message, fix } = toFailure(fault);
   const stream = { stream: process.stderr };
-  const advice = fix === undefined ? '' : `\n${styleText('dim', '→', stream)} ${fix}`;
-  const text = styleText('red', message.split('\n').map(plain).join('\n'), stream) + advice;
-  process.stderr.write(`${json ? JSON.stringify({ error: { code, message, fix } }) : text}\n`);
+  const lines = (foreign: string): string => foreign.split('\n').map(plain).join('\n');
+  const advice = fix === undefined ? '' : `\n${styleText('dim', '→', stream)} ${lines(fix)}`;
+  const text = styleText('red', lines(message), stream) + advice;
+  write(process.stderr, json ? jsonText({ error: { code, message, fix } }) : text);
   return EXITS.indexOf(exit);
 }

@@ -1,6 +1,7 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { createHmac, randomBytes } from 'node:crypto';
+import { isIP, type LookupFunction } from 'node:net';
 
 export interface Response {
   readonly status: number;
@@ -10,6 +11,12 @@ export interface Response {
 
 /** As long as a delivery waits for a response. */
 export const ATTEMPT_TIMEOUT_MS = 10_000;
+
+/** Every name under localhost is both loopback addresses (RFC 6761 §6.3), whatever the hosts file has. Node tries both. */
+const LOOPBACK = ['127.0.0.1', '::1'].map((address) => ({ address, family: isIP(address) }));
+const lookupLoopback: LookupFunction = (_name, _options, callback) => {
+  callback(null, LOOPBACK);
+};
 
 /**
  * Sends one POST with exactly these headers and this body, on a connection of its own. Redirects are not followed. Rejects with Node's
@@ -23,7 +30,9 @@ export async function post(
 ): Promise<Response> {
   const startedAt = performance.now();
   const { promise, resolve, reject } = Promise.withResolvers<Response>();
-  const options = { method: 'POST', headers, agent: false, signal: AbortSignal.timeout(ATTEMPT_TIMEOUT_MS) };
+  const lookup = /(^|\.)localhost$/.test(new URL(url).hostname) ? { lookup: lookupLoopback } : {};
+  const signal = AbortSignal.timeout(ATTEMPT_TIMEOUT_MS);
+  const options = { method: 'POST', headers, agent: false, signal, ...lookup };
   const request = /^https:/i.test(url)
     ? requestHttps(url, { ...options, rejectUnauthorized: isVerified })
     : requestHttp(url, options);

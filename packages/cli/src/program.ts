@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import yargs, { type Argv } from 'yargs';
 import { addAlerts } from './commands/alerts.js';
 import { addApply } from './commands/apply.js';
@@ -17,13 +18,22 @@ import { addTrigger } from './commands/trigger.js';
 import { reportFailure, usage } from './failure.js';
 import { offline } from './session.js';
 
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
 const FISH = `complete --command webhooks --no-files --arguments '(webhooks --get-yargs-completions (commandline --tokenize --cut-at-cursor) "$(commandline --current-token)")'`;
 
-function printScript(shell: string): void {
-  if (shell === 'fish') return void process.stdout.write(`${FISH}\n`);
-  // yargs chooses between its two scripts by this variable.
+/** Returns the completion script of a shell. */
+function scriptOf(shell: (typeof SHELLS)[number]): string {
+  if (shell === 'fish') return FISH;
+  // yargs chooses between its two scripts by this variable, and gives its output to a callback alone.
   process.env['SHELL'] = shell;
-  yargs([]).scriptName('webhooks').showCompletionScript();
+  let script = '';
+  const cli = yargs([]).scriptName('webhooks');
+  cli
+    .command('$0', false, {}, () => void cli.completion(`completion ${shell}`, false).showCompletionScript())
+    .parseSync([], {}, (_error: unknown, _args: unknown, output: string) => {
+      script = output;
+    });
+  return script;
 }
 
 const addCompletion = (cli: Argv): Argv =>
@@ -32,9 +42,12 @@ const addCompletion = (cli: Argv): Argv =>
     'Print the completion script of a shell',
     (own) =>
       own
-        .positional('shell', { choices: ['bash', 'zsh', 'fish'] as const, demandOption: true })
+        .positional('shell', { choices: SHELLS, demandOption: true })
         .epilogue('bash, zsh: source <(webhooks completion bash)\nfish: webhooks completion fish | source'),
-    offline((_output, { shell }) => printScript(shell)),
+    offline(({ show }, { shell }) => {
+      const script = scriptOf(shell);
+      show({ script }, script);
+    }),
   );
 
 const GROUPS = [
@@ -47,12 +60,14 @@ const GROUPS = [
 const manifest = readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8');
 const { version } = JSON.parse(manifest) as { readonly version: string };
 
-/** Throws for an empty value, and for a number that is no count. An empty id would address the whole list. */
-function checkValues(args: object): true {
-  for (const [name, value] of Object.entries(args))
-    if (value === '' || (typeof value === 'number' && !(Number.isSafeInteger(value) && value > 0)))
-      throw usage(`${name} is empty, or no whole number from 1`, 'see webhooks --help');
-  return true;
+/** Returns what is wrong with the values: an empty one would address the whole list, and of a repeated one only the last would count. */
+function faultOf(args: object, names: readonly string[]): string | undefined {
+  const repeated = names.find((name, index) => names.indexOf(name) < index);
+  if (repeated !== undefined) return `--${repeated} is given twice`;
+  const wrong = Object.entries(args).find(
+    ([, value]) => value === '' || (typeof value === 'number' && !(Number.isSafeInteger(value) && value > 0)),
+  );
+  return wrong && `${wrong[0]} is empty, or no whole number from 1`;
 }
 
 /** Runs one command line; resolves with the exit code. */
@@ -60,6 +75,9 @@ export async function run(argv: readonly string[]): Promise<number> {
   // A secret may begin with a hyphen and would then be read as an option, so it is joined to its option by `=`.
   const at = argv.indexOf('--client-secret');
   const joined = at === -1 ? argv : argv.toSpliced(at, 2, argv.slice(at, at + 2).join('='));
+  const { tokens } = parseArgs({ args: [...joined], strict: false, tokens: true });
+  const options = tokens.filter((token) => token.kind === 'option');
+  const names = options.map(({ name }) => name);
   const cli = yargs(joined)
     .scriptName('webhooks')
     .usage('$0 <command>\n\nReceive, find and repair webhooks of instant payments.')
@@ -69,17 +87,21 @@ export async function run(argv: readonly string[]): Promise<number> {
     .version(version)
     .demandCommand(1, 'a command is missing')
     .strict()
-    .check(checkValues)
-    .wrap(100)
+    .recommendCommands()
+    .check((args) => faultOf(args, names) ?? true)
+    .wrap(Math.min(100, process.stdout.columns || 100))
     .exitProcess(false)
-    .fail((message: string, error: Error | undefined) => {
-      throw error === undefined || error.name === 'YError' ? usage(message, 'see webhooks --help') : error;
+    .fail((message: string, error: unknown, own) => {
+      if (error instanceof Error && error.name !== 'YError') throw error;
+      const help: unknown = own.help(); // text that begins with the command, whatever its type says
+      const [command = ''] = /^webhooks( [a-z-]+)*/.exec(String(help)) ?? [];
+      throw usage(message, `see ${command} --help`);
     });
   for (const add of GROUPS) add(cli);
   try {
     await cli.parseAsync();
     return 0;
   } catch (error) {
-    return reportFailure(error, argv.includes('--json'));
+    return reportFailure(error, names.includes('json'));
   }
 }

@@ -1,8 +1,11 @@
 import { confirm } from '@clack/prompts';
-import { createClient, ProblemError, type Client } from '@webhooks/client';
-import { Failure, toLoginFailure, usage } from './failure.js';
-import { card, createOutput, type Output } from './output.js';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createClient, ConnectionError, ProblemError, UnexpectedResponseError } from '@webhooks/client';
+import type { Client } from '@webhooks/client';
+import { Failure, toFailure, toLoginFailure, usage } from './failure.js';
+import { card, createOutput, plain, present, type Output } from './output.js';
 import { readProfile, type Profile } from './profiles.js';
+import { localTime, zone } from './times.js';
 
 /** The client, the profile and the output of a command that calls the service. */
 export interface Session extends Output {
@@ -12,10 +15,13 @@ export interface Session extends Output {
 
 /** Creates a client and requests a token at once, so that wrong credentials are distinguished from a refusal of the service. */
 export async function connect(profile: Profile): Promise<Client> {
-  const { url, ingestUrl = url, queryUrl = url, tokenEndpoint, clientId, clientSecret, scope } = profile;
-  const credentials = { tokenEndpoint, clientId, clientSecret, ...(scope === undefined ? {} : { scope }) };
-  // One retry, which bridges a restart, because a person waits.
-  const client = createClient({ baseUrl: url, ingestUrl, queryUrl, credentials, maxRetries: 1 });
+  const { url, ingestUrl = url, queryUrl = url, tokenEndpoint, clientId, clientSecret } = profile;
+  const { scope, audience } = profile;
+  const parameters = present({ audience });
+  const credentials = { tokenEndpoint, clientId, clientSecret, parameters, ...present({ scope }) };
+  // One retry, which bridges a restart, and 10 s at most, because a person waits.
+  const retries = { maxRetries: 1, maxWaitMs: 10_000 };
+  const client = createClient({ baseUrl: url, ingestUrl, queryUrl, credentials, ...retries });
   try {
     await client.token();
   } catch (error) {
@@ -31,6 +37,32 @@ export const orNothing = <T>(request: Promise<T>): Promise<T | undefined> =>
     throw error;
   });
 
+/** The codes of problems that no repeat of a request changes. Every other response may be a proxy's. */
+const ENDING = /^(invalid-token|insufficient-scope|forbidden-tenant|invalid_client|cursor-expired)$/;
+const isOutage = (error: unknown): boolean =>
+  error instanceof ProblemError
+    ? !ENDING.test(error.code)
+    : error instanceof ConnectionError || error instanceof UnexpectedResponseError;
+
+const RETRY_MS = 2_000; // a service that restarts is ready again within seconds
+
+/** Repeats a request until the service responds to it, without an end. `onOutage` is called with the first failure of a row. */
+export async function untilServed<T>(
+  request: () => Promise<T>,
+  onOutage: (text: string) => unknown,
+): Promise<T> {
+  for (let failures = 0; ; failures += 1) {
+    try {
+      return await request();
+    } catch (error) {
+      if (!isOutage(error)) throw error;
+      const { message } = toFailure(error);
+      if (failures === 0) onOutage(plain(`${message}; retrying, nothing is missed (Ctrl-C ends)`));
+      await delay(RETRY_MS);
+    }
+  }
+}
+
 /** Interval at which progress is requested. A person reads no faster. */
 export const POLL_MS = 1_000;
 
@@ -38,19 +70,31 @@ export const POLL_MS = 1_000;
 export interface GlobalOptions {
   readonly json?: unknown;
   readonly profile?: unknown;
+  readonly from?: unknown;
+  readonly to?: unknown;
 }
 
 /** Connects with the profile that the options name. */
 export async function logIn({ profile: name }: GlobalOptions): Promise<Pick<Session, 'client' | 'profile'>> {
-  const profile = readProfile(typeof name === 'string' ? name : undefined);
+  const profile = readProfile(name);
   return { profile, client: await connect(profile) };
 }
+
+/** Returns the times that were typed, with the zone in which they were read. */
+const rangeText = ({ from, to }: GlobalOptions): string =>
+  Object.entries({ from, to })
+    .filter((option): option is [string, string] => typeof option[1] === 'string')
+    .map(([name, time]) => `${name} ${localTime(new Date(time))} (${zone()})`)
+    .join(' ');
 
 /** Wraps a command that needs no login. */
 export const offline =
   <A extends object>(work: (output: Output, args: A) => Promise<void> | void) =>
-  async (args: A & GlobalOptions): Promise<void> =>
-    work(createOutput(args.json === true), args);
+  async (args: A & GlobalOptions): Promise<void> => {
+    const output = createOutput(args.json === true);
+    output.note(rangeText(args));
+    await work(output, args);
+  };
 
 /** Wraps a command that calls the service. */
 export const online = <A extends object>(work: (session: Session, args: A) => Promise<void>) =>
@@ -72,6 +116,6 @@ export const showing = <A extends object, T extends object>(
 export async function requireConfirmation(question: string, yes: boolean): Promise<void> {
   if (yes) return;
   if (!process.stdin.isTTY) throw usage('nothing was changed', 'use --yes, because there is no terminal');
-  if ((await confirm({ message: question, initialValue: false, output: process.stderr })) !== true)
+  if ((await confirm({ message: plain(question), initialValue: false, output: process.stderr })) !== true)
     throw new Failure('failed', 'nothing was changed');
 }

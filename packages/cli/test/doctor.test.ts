@@ -213,10 +213,11 @@ test.each([
     /DNS +ok +10\.1\.2\.3 .*\naddress rules +fault +private address: 10\.1\.2\.3 \(private\)/,
   ],
   ['the metadata service of a cloud', '169.254.169.254', /address rules +fault +private address.*linkLocal/],
-  ['no address', undefined, /DNS +fault +unknown host/],
-])('doctor names a host with %s, and sends nothing', async (_what, address, says) => {
+  ['no address', { rcode: 'nxdomain' }, /DNS +fault +unknown host/],
+  ['a name server that fails', { rcode: 'servfail' }, /DNS +fault +the name server fails: ESERVFAIL/],
+] as const)('doctor names a host with %s, and sends nothing', async (_what, reply, says) => {
   const names = await startNameServer((_name, type) =>
-    address === undefined ? { rcode: 'nxdomain' } : { rcode: 'ok', addresses: type === 'A' ? [address] : [] },
+    typeof reply === 'string' ? { rcode: 'ok', addresses: type === 'A' ? [reply] : [] } : reply,
   );
   const { code, out } = await run(
     ['doctor', 'https://shop.example.com/hook', '--name-server', names.address],

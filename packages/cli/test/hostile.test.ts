@@ -1,70 +1,36 @@
-import { once } from 'node:events';
-import { mkdirSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually, startEndpoint } from '@webhooks/testkit';
 import { emptyHome, run, runProcess, start } from './support/run-webhooks.js';
 import type { Environment } from './support/run-webhooks.js';
+import { delivery, page, startService, webhook } from './support/service.js';
 
-type Responses = Readonly<Record<string, (nth: number) => readonly [status: number, body: unknown]>>;
-
-/** A token issuer and a service that responds as a test says, by method and path; what is unknown has a 404. */
-async function startService(responses: Responses): Promise<Environment> {
-  const seen = new Map<string, number>();
-  const respond = (response: ServerResponse, [status, body]: readonly [number, unknown]): void => {
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-  };
-  const server = createServer((request, response) => {
-    request.resume();
-    const route = `${request.method ?? ''} ${request.url?.split('?')[0] ?? ''}`;
-    if (route === 'POST /token') return respond(response, [200, { access_token: 'token', expires_in: 60 }]);
-    const nth = (seen.get(route) ?? 0) + 1;
-    seen.set(route, nth);
-    const found = responses[route.replace('/integration/v1', '')];
-    respond(response, found?.(nth) ?? [404, { title: 'No such resource', detail: route, code: 'not-found' }]);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  opened.push(server);
-  const { port } = server.address() as AddressInfo;
-  const env = { ...emptyHome(), WEBHOOKS_URL: `http://127.0.0.1:${port}`, WEBHOOKS_CLIENT_ID: 'shop' };
-  return { ...env, WEBHOOKS_TOKEN_ENDPOINT: `${env.WEBHOOKS_URL}/token`, WEBHOOKS_CLIENT_SECRET: 's3cret' };
-}
-
-const opened: Server[] = [];
-afterAll(() => {
-  for (const server of opened) server.close();
-});
-
-const webhook = (endpointUrl: string) => ({
-  ...{ ref: '00000000-0000-4000-8000-000000000000', eventType: 'PIX_OUT', enabled: true, hasSecret: true },
-  ...{ createdAt: '2026-01-01T00:00:00Z', updatedAt: '2026-01-01T00:00:00Z', endpointUrl },
-});
-const delivery = {
-  ...{ deliveryId: 'a'.repeat(52), ref: '', eventId: 'evt_1', eventType: 'PIX_OUT', status: 'delivered' },
-  ...{ cycle: '0', redelivery: false, createdAt: '2026-01-01T00:00:00Z', updatedAt: '2026-01-01T00:00:00Z' },
-};
-
-const HOSTILE = 'https://a\u001b]0;title\u0007\u0008\u009b31m\r\nfake  row\u202e';
+const HOSTILE = 'https://a\u001b]0;title\u0007\u0008\u009b31m\r\nfake  row\u202e\u2028\u2066';
 /** Characters that move the cursor, end a line or turn the direction of the text, but for the ends of our own lines. */
-const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
+const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u2028-\u202e\u2066-\u2069]/;
 
 test('values of the service stay within their cell: no control character, no line of their own', async () => {
   const env = await startService({ 'GET /webhooks': () => [200, { results: 1, data: [webhook(HOSTILE)] }] });
   const { code, out } = await run(['list'], env);
   expect({ code, lines: out.trim().split('\n').length }).toEqual({ code: 0, lines: 2 });
   expect(out).not.toMatch(CONTROL);
+  const machine = await run(['list', '--json'], env);
+  expect(machine.out).not.toMatch(CONTROL);
+  expect(JSON.parse(machine.out)).toMatchObject([{ endpointUrl: HOSTILE }]);
 });
 
-test('an error of the service is printed without its control characters', async () => {
-  const problem = { title: 'Refused', detail: HOSTILE, code: 'invalid-request' };
-  const env = await startService({ 'GET /webhooks': () => [400, problem] });
-  const { code, err } = await run(['list'], env);
-  expect(code).toBe(2);
-  expect(err).not.toMatch(CONTROL);
-});
+test.each(['invalid-request', 'constructor', HOSTILE])(
+  'an error of the service with the code %j is printed without its control characters',
+  async (code) => {
+    const problem = { title: 'Refused', detail: HOSTILE, code };
+    const env = await startService({ 'GET /webhooks': () => [400, problem] });
+    for (const args of [['list'], ['list', '--json']]) {
+      const { err } = await run(args, env);
+      expect(err).toContain('Refused: https://a');
+      expect(err).not.toMatch(CONTROL);
+    }
+  },
+);
 
 test('find says that there are more deliveries than it shows', async () => {
   const env = await startService({
@@ -113,21 +79,6 @@ test('doctor --ref sends nothing for a webhook with another address', async () =
   expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(`is at ${endpointUrl}`) as string });
 });
 
-const page = (id: string) => ({
-  results: 1,
-  data: [{ id, eventType: 'PIX_OUT', body: '{}' }],
-  ...{ nextCursor: id, hasMore: false },
-});
-
-test('listen goes on after a 429', async () => {
-  const env = await startService({
-    'GET /notifications': (nth) =>
-      nth > 1 && nth < 5 ? [429, { code: 'too-many-requests' }] : [200, page(`evt_${nth}`)],
-  });
-  const { code, out } = await runProcess(['listen', '--count', '1'], env);
-  expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('PIX_OUT evt_5') as string });
-});
-
 test('listen survives a receiver that upgrades the connection, and one that breaks its body off', async () => {
   const env = await startService({ 'GET /notifications': (nth) => [200, page(`evt_${nth}`)] });
   const upgrade = 'HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n';
@@ -164,43 +115,6 @@ test('a command whose output nobody reads does its work, and says nothing of it'
   expect({ code, err }).toEqual({ code: 0, err: '' });
 });
 
-const declared = (...entries: readonly object[]): string => {
-  const file = join(emptyHome()['XDG_CONFIG_HOME'] ?? '', 'webhooks.yaml');
-  writeFileSync(file, JSON.stringify({ webhooks: entries }));
-  return file;
-};
-const entry = (endpointUrl: string) => ({ eventType: 'PIX_OUT', endpointUrl });
-
-test('apply that is refused in the middle says what was done, and which one was refused', async () => {
-  const refused = { title: 'Refused', detail: 'not this one', code: 'invalid-endpoint-url' };
-  const env = await startService({
-    'GET /webhooks': () => [200, { results: 0, data: [] }],
-    'POST /webhooks': (nth) => (nth === 2 ? [422, refused] : [200, webhook('https://a.example.com/')]),
-  });
-  const urls = ['https://a.example.com/', 'https://b.example.com/', 'https://c.example.com/'];
-  const { code, err } = await run(['apply', '--yes', '-f', declared(...urls.map(entry))], env);
-  expect([code, err]).toEqual([
-    1,
-    expect.stringMatching(/1 of 3 changes made; https:\/\/b\.example\.com\/: .*not this/),
-  ]);
-});
-
-test.each([
-  ['the same place twice', [entry('https://A.example.com'), entry('https://a.example.com/')], /twice/],
-  [
-    'the same ref twice',
-    [
-      { ...entry('https://a.example.com/'), ref: 'A' },
-      { ...entry('https://b.example.com/'), ref: 'a' },
-    ],
-    /twice/,
-  ],
-  ['a ref that is a number', [{ ...entry('https://a.example.com/'), ref: 5 }], /needs a list "webhooks"/],
-])('apply refuses a file with %s', async (_what, entries, says) => {
-  const { code, err } = await run(['apply', '--yes', '-f', declared(...entries)], emptyHome());
-  expect([code, err]).toEqual([2, expect.stringMatching(says)]);
-});
-
 test.each([
   [['deliveries', 'list', '--limit', 'abc'], /limit is empty, or no whole number from 1/],
   [['deliveries', 'list', '--limit', '0'], /limit is empty, or no whole number/],
@@ -217,6 +131,21 @@ test('credentials of the environment are not sent without TLS to another machine
   const env = await startService({});
   const { code, err } = await run(['list'], { ...env, WEBHOOKS_TOKEN_ENDPOINT: 'http://issuer.example.com' });
   expect([code, err]).toEqual([2, expect.stringContaining('tokenEndpoint must begin with https:')]);
+});
+
+/** Lets standard input be taken for a terminal. */
+const TERMINAL = `data:text/javascript,${encodeURIComponent(
+  'Object.assign(process.stdin, { isTTY: true, setRawMode: () => process.stdin })',
+)}`;
+
+test('login asks for the address of query-api where the service has it elsewhere', async () => {
+  const refused = () => [401, { code: 'invalid-token' }] as const;
+  const env = await startService({ 'GET /webhooks': refused, 'GET /events': refused });
+  const typed = 'https://query.example.com/integration/v1\r';
+  const { code, err } = await runProcess(['login'], { ...env, NODE_OPTIONS: `--import=${TERMINAL}` }, typed);
+  expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining('Address of query-api') as string });
+  const file = readFileSync(join(env['XDG_CONFIG_HOME'] ?? '', 'webhooks', 'profiles.json'), 'utf8');
+  expect(file).toContain('"queryUrl": "https://query.example.com"');
 });
 
 test('an empty variable is one that is not set', async () => {
@@ -238,4 +167,37 @@ test('login replaces a file of profiles that holds nothing, and takes over the m
     writeFileSync(join(folder, name), 'null', { mode: 0o644 });
   expect((await run(['login'], env)).code).toBe(0);
   expect(statSync(join(folder, 'profiles.json')).mode & 0o777).toBe(0o600);
+});
+
+test.each([
+  ['E12345678202611211403a1b2c3d4e5', 'this has 31'],
+  ['E1234\u200b5678202611211403a1b2c3d4e5', 'character 6 of this is U+200B'],
+  ['E12345678202611211403a1b2c3d4e5-', 'character 32 of this is U+002D'],
+])('find says what is wrong with %s', async (id, says) => {
+  const { code, err } = await run(
+    ['find', id],
+    await startService({
+      'GET /webhooks/deliveries': () => [200, { results: 0, data: [] }],
+    }),
+  );
+  expect([code, err]).toEqual([
+    4,
+    expect.stringContaining(`an endToEndId has 32 letters and digits, ${says}`),
+  ]);
+});
+
+test('find shows a payment of a static charge that was never sent', async () => {
+  const endToEndId = 'E12345678202611211403a1b2c3d4e5f';
+  const paid = { eventId: 'evt_1', endToEndId, amount: '1.00', occurredAt: '2026-01-01T00:00:00Z' };
+  const env = await startService({
+    'GET /webhooks': () => [200, { results: 0, data: [] }],
+    'GET /webhooks/deliveries': () => [200, { results: 0, data: [] }],
+    'GET /pix/transactions': () => [200, { results: 2, data: [paid, { ...paid, txId: 'table12' }] }],
+    'GET /pix/transaction': () => [200, { endToEndId, txId: 'table12', reversals: [], events: ['evt_1'] }],
+  });
+  const { code, out } = await run(['find', 'table12'], env);
+  expect({ code, out }).toEqual({
+    code: 0,
+    out: expect.stringMatching(/PAYMENT\nendToEndId +E123.*\ntxId +table12/) as string,
+  });
 });

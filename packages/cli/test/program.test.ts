@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startIssuer } from '@webhooks/local';
@@ -19,9 +19,17 @@ async function openLogin(clientSecret = 's3cret') {
 
 test.each([
   [[], /a command is missing/],
-  [['nonsense'], /Unknown argument: nonsense/],
-  [['list', '--typo'], /Unknown argument: typo/],
-  [['show'], /Not enough non-option arguments/],
+  [['nonsense'], /Unknown argument: nonsense\n→ see webhooks --help/],
+  [['lsit'], /Did you mean list\?/],
+  [['deliveries', 'sohw'], /Did you mean show\?\n→ see webhooks deliveries --help/],
+  [['list', '--typo'], /Unknown argument: typo\n→ see webhooks list --help/],
+  [['show'], /Not enough non-option arguments.*\n→ see webhooks show --help/],
+  [['listen', '--event-type', 'PIX_OUT', '--event-type', 'PIX_STATIC'], /--event-type is given twice/],
+  [['deliveries', 'list', '--ref', 'a', '--ref=b'], /--ref is given twice/],
+  [['listen', '--secret', 'whsec_c2hvcnQ='], /a signing secret is whsec_ and the base64 of 24 to 64/],
+  [['listen', '--forward', 'ftp://localhost/'], /is no address; write 3000/],
+  [['policy', 'REF', '-f', '/none/policy.yaml'], /\/none\/policy\.yaml: no such file or directory/],
+  [['rotate-secret', 'REF', '--secret-file', '/'], /^\/: illegal operation on a directory/],
   [['deliveries'], /list, show or redeliver\?/],
   [['trigger', 'PIX_UNKNOWN'], /Invalid values/],
   [['deliveries', 'list', '--from', 'yesterdayish'], /yesterdayish is no time/],
@@ -86,7 +94,7 @@ test('login takes a secret that begins with a hyphen', async () => {
   await issuer.stop();
   expect(code).toBe(0);
   expect(err).toMatch(
-    /^Warning: http:\/\/127\.0\.0\.1:1 does not serve webhooks: webhooks login --url URL\n/,
+    /^Warning: nothing of ours responds at http:\/\/127\.0\.0\.1:1: webhooks login --url URL\n/,
   );
   expect(err).toMatch(/Profile default is current now; others: --profile, WEBHOOKS_PROFILE/);
 });
@@ -94,7 +102,7 @@ test('login takes a secret that begins with a hyphen', async () => {
 test('wrong credentials are not kept', async () => {
   const home = emptyHome();
   const { issuer, options } = await openLogin();
-  const { code } = await run(['login', ...options, '--client-secret', 'wrong'], home);
+  const { code } = await run(['login', ...options.slice(0, -1), 'wrong'], home);
   await issuer.stop();
   expect(code).toBe(3);
   expect((await run(['list'], home)).err).toContain('nobody is logged in');
@@ -118,14 +126,63 @@ test('trigger posts to another machine only with --real-events', async () => {
   expect(refused.err).toMatch(/is not this machine.*\n→ use --real-events/);
 });
 
-test('listen forwards to this machine only', async () => {
-  const { issuer, options } = await openLogin();
+const LOCAL = [
+  '3000',
+  '3000/pix',
+  'localhost:3000/x',
+  '127.0.0.1:3000',
+  '[::1]:3000',
+  'http://a.localhost:3000',
+];
+
+test.each([...LOCAL, 'https://localhost:3000', 'host.docker.internal:3000'])(
+  'listen forwards to %s',
+  async (address) => {
+    const { err } = await run(['listen', '--forward', address], emptyHome());
+    expect(err).toContain('nobody is logged in');
+  },
+);
+
+test.each(['https://shop.example.com/hook', '192.168.1.5:3000', 'localhost.example.com'])(
+  'listen forwards to %s with --allow-remote only',
+  async (address) => {
+    const args = ['listen', '--forward', address];
+    const refused = await run(args, emptyHome());
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('is not on this machine')]);
+    expect((await run([...args, '--allow-remote'], emptyHome())).err).toContain('nobody is logged in');
+  },
+);
+
+test('the file of profiles stays the link that it is', async () => {
   const home = emptyHome();
+  const { issuer, options } = await openLogin();
+  const target = join(emptyHome()['XDG_CONFIG_HOME'] ?? '', 'kept.json');
+  writeFileSync(target, '{}');
+  mkdirSync(join(fileOf(home), '..'));
+  symlinkSync(target, fileOf(home));
   await run(['login', ...options], home);
-  const refused = await run(['listen', '--forward', 'https://shop.example.com/hook'], home);
   await issuer.stop();
-  expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('is not on this machine')]);
+  expect(readlinkSync(fileOf(home))).toBe(target);
+  expect(readFileSync(target, 'utf8')).toContain('"clientId": "shop"');
 });
+
+// Only root can run a program as another user.
+(process.getuid?.() === 0 ? test : test.skip)(
+  'a user id without an entry in passwd has a profile, too',
+  async () => {
+    const program = join(import.meta.dirname, '..', 'dist', 'src', 'main.js');
+    const { issuer, options } = await openLogin();
+    const variables = ['URL', 'TOKEN_ENDPOINT', 'CLIENT_ID', 'CLIENT_SECRET'].map((name, index) => [
+      `WEBHOOKS_${name}`,
+      options[2 * index + 1],
+    ]);
+    const env = Object.fromEntries(variables) as NodeJS.ProcessEnv;
+    const child = promisify(execFile)(process.execPath, [program, 'list'], { uid: 54_321, env });
+    const { stderr } = await child.catch((error: unknown) => error as { stderr: string });
+    await issuer.stop();
+    expect(stderr).toContain('no response from http://127.0.0.1:1');
+  },
+);
 
 test('colour comes with FORCE_COLOR, and goes with NO_COLOR and where no terminal is', async () => {
   const colour = String.fromCharCode(27);
@@ -140,6 +197,9 @@ test.each(['bash', 'zsh', 'fish'])('completion prints a script for %s', async (s
   const { code, out } = await run(['completion', shell], emptyHome());
   expect(code).toBe(0);
   expect(out).toContain('webhooks --get-yargs-completions');
+  if (shell !== 'fish') expect(out).toContain(`Installation: webhooks completion ${shell} >> ~/`);
+  const machine = await run(['completion', shell, '--json'], emptyHome());
+  expect(JSON.parse(machine.out)).toEqual({ script: out.trimEnd() + (shell === 'fish' ? '' : '\n') });
 });
 
 test('bash completes a verb, an option and an event type by that script', async () => {

@@ -90,7 +90,11 @@ const VERBS: readonly Verb[] = [
     ...{ says: /deliveryId .*\n\w{52} +\S{36} +PIX_DYNAMIC_PAID +1\.00 +E\w{31} .* https:/ },
     ...{ members: ['deliveryId', 'status'] },
   },
-  { verb: 'payments list', says: /^time +amount .*\n.* 1\.00 +E\w{31} /, members: ['eventId', 'amount'] },
+  {
+    verb: 'payments list',
+    says: /^occurredAt +amount .*\n.* 1\.00 +E\w{31} /,
+    members: ['eventId', 'amount'],
+  },
   {
     ...{ verb: 'send', args: () => [made.eventId, '--ref', made.ref] },
     ...{ unknown: ['evt_0', '--ref', NO_UUID], says: /cycle +r/, members: ['deliveryId', 'cycle'] },
@@ -163,7 +167,7 @@ describe.each(ONE_OF_EACH)('webhooks $verb', (verb) => {
     const env = { ...cli.env, WEBHOOKS_CLIENT_SECRET: 'wrong' };
     const [plain, machine] = await Promise.all([run(words(verb), env), run([...words(verb), '--json'], env)]);
     expect([plain.code, machine.code]).toEqual([3, 3]);
-    expect(plain.err).toMatch(/refused these credentials.*\n→ check client id and secret: webhooks login/);
+    expect(plain.err).toMatch(/token issuer .* responded with an error: 401 invalid_client.*\n→ check client id, secret, scope/);
     expect(codeOf(machine.err)).toBe('invalid-client');
   });
 });
@@ -191,7 +195,7 @@ test.each([
     'an unknown payment',
     ['find', 'E123'],
     'URL',
-    [4, /E123\n→ an endToEndId has 32 characters, this has 4;/],
+    [4, /E123\n→ an endToEndId has 32 letters and digits, this has 4;/],
   ],
   ['no change', ['update', NO_UUID], 'URL', [2, /nothing to change\n→ use --event-type/]],
 ] as const)('%s is reported with a way out', async (_what, args, address, [code, says]) => {

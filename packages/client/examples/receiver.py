@@ -45,7 +45,8 @@ def real_state(payment):
     basic = base64.b64encode(f"{ENV['CLIENT_ID']}:{ENV['CLIENT_SECRET']}".encode()).decode()
     get = lambda *request: json.load(urllib.request.urlopen(urllib.request.Request(*request), timeout=10))
     token = get(ENV["TOKEN_ENDPOINT"], b"grant_type=client_credentials", {"authorization": f"Basic {basic}"})
-    url = f"{ENV['WEBHOOKS_URL']}/integration/v1/pix/transaction?endToEndId={urllib.parse.quote(payment)}"
+    base = ENV.get("WEBHOOKS_QUERY_URL") or ENV["WEBHOOKS_URL"]
+    url = f"{base}/integration/v1/pix/transaction?endToEndId={urllib.parse.quote(payment)}"
     return get(url, None, {"authorization": f"Bearer {token['access_token']}"})
 
 def act(id, payment):

@@ -7,7 +7,7 @@ import type { Notification } from '@webhooks/client';
 
 const env = (name: string): string => process.env[name] ?? '';
 const client = createClient({
-  baseUrl: env('WEBHOOKS_URL'),
+  baseUrl: env('WEBHOOKS_QUERY_URL') || env('WEBHOOKS_URL'),
   credentials: {
     tokenEndpoint: env('TOKEN_ENDPOINT'),
     clientId: env('CLIENT_ID'),

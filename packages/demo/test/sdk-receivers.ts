@@ -57,7 +57,7 @@ async function setUp(name: string, command: readonly string[]) {
   const { ref } = await client.register({ eventType: 'PIX_STATIC', endpointUrl });
   const { secret } = await client.rotateSecret(ref);
   const receiver = new Receiver(command, {
-    WEBHOOKS_URL: queryApi ?? '',
+    WEBHOOKS_QUERY_URL: queryApi ?? '',
     TOKEN_ENDPOINT: tokenEndpoint,
     CLIENT_ID: clientId,
     CLIENT_SECRET: clientSecret,

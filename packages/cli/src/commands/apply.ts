@@ -1,35 +1,59 @@
-import { readFileSync } from 'node:fs';
 import type { ListedWebhook, WebhookInput } from '@webhooks/client';
 import type { Argv, InferredOptionTypes } from 'yargs';
-import { parse } from 'yaml';
-import { YES } from '../arguments.js';
+import { isNode, LineCounter, parseDocument } from 'yaml';
+import { EVENT_TYPES, readText, YES } from '../arguments.js';
 import { table, collect } from '../output.js';
 import { toFailure } from '../failure.js';
 import { requireConfirmation, online, type Session } from '../session.js';
 import { COLUMNS, change } from './webhooks.js';
 
-const KNOWN: ReadonlySet<unknown> = new Set(COLUMNS);
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** Whether a value has the required names and only known ones. The service checks the values. */
-const isDeclared = (value: unknown): value is WebhookInput =>
-  isObject(value) &&
-  'eventType' in value &&
-  'endpointUrl' in value &&
-  (!('ref' in value) || typeof value.ref === 'string') &&
-  Object.keys(value).every((name) => KNOWN.has(name));
+/** What the members of an entry are, as JSON. The service checks the same and more, but one entry after the other. */
+const FORMS: ReadonlyMap<string, RegExp> = new Map([
+  ['ref', /^"[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}"$/i],
+  ['eventType', new RegExp(`^"(${EVENT_TYPES.join('|')})"$`)],
+  ['endpointUrl', /^"https:\/\/[^"]+"$/],
+  ['applicationId', /^(null|".+")$/],
+  ['enabled', /^(true|false)$/],
+]);
 
+/** Returns what is wrong with an entry. */
+function faultOf(entry: unknown): string | undefined {
+  const members = isObject(entry) ? Object.entries(entry) : [];
+  const [name, value]: readonly unknown[] =
+    members.find(([member, given]) => !FORMS.get(member)?.test(JSON.stringify(given))) ?? [];
+  if (typeof name === 'string')
+    return FORMS.has(name)
+      ? `${name} cannot be ${JSON.stringify(value)}`
+      : `${name} is unknown; an entry may have ${COLUMNS.join(', ')}`;
+  const missing = ['eventType', 'endpointUrl'].find((one) => members.every(([member]) => member !== one));
+  return missing && `${missing} is missing`;
+}
+
+/** Reads the declared webhooks. Throws an error that names each wrong entry by its line. */
 function readDeclared(file: string): readonly WebhookInput[] {
-  const content: unknown = parse(readFileSync(file, 'utf8'));
-  const list = isObject(content) && 'webhooks' in content ? content.webhooks : undefined;
-  if (Array.isArray(list) && list.every(isDeclared)) {
-    const keys = list.flatMap((one) => [routeOf(one), one.ref?.toLowerCase() ?? one]);
-    if (new Set(keys).size === keys.length) return list;
-    throw new Error(`${file} has the same ref, or the same applicationId, eventType and endpointUrl, twice`);
-  }
-  throw new Error(
-    `${file} needs a list "webhooks"; each entry needs eventType and endpointUrl, and may have only ${COLUMNS.join(', ')}`,
-  );
+  const lines = new LineCounter();
+  const document = parseDocument(readText(file), { merge: true, lineCounter: lines });
+  const [broken] = document.errors;
+  if (broken) throw new Error(`${file}: ${broken.message}`);
+  const content: unknown = document.toJS();
+  const list: unknown = isObject(content) && 'webhooks' in content ? content.webhooks : undefined;
+  if (!Array.isArray(list)) throw new Error(`${file} needs a list "webhooks"`);
+  const seen = new Set<unknown>();
+  const isRepeated = (key: unknown): boolean => seen.size === seen.add(key).size;
+  const faults = list.flatMap((entry: WebhookInput, index) => {
+    const node = document.getIn(['webhooks', index], true);
+    const line = isNode(node) && node.range ? lines.linePos(node.range[0]).line : 1;
+    const fault =
+      faultOf(entry) ??
+      keysOf(entry)
+        .filter(isRepeated)
+        .map(() => 'the same webhook twice')[0];
+    return fault === undefined ? [] : [`${file}:${line}: ${fault}`];
+  });
+  if (faults.length > 0) throw new Error(faults.join('\n'));
+  return list as readonly WebhookInput[];
 }
 
 interface Step {
@@ -40,6 +64,9 @@ interface Step {
 
 const routeOf = ({ applicationId, eventType, endpointUrl }: WebhookInput): string =>
   JSON.stringify([applicationId ?? null, eventType, URL.parse(endpointUrl)?.href ?? endpointUrl]);
+
+/** What no other entry may have: a place and, where it is declared, a `ref`. */
+const keysOf = (one: WebhookInput): readonly unknown[] => [routeOf(one), one.ref?.toLowerCase() ?? one];
 
 /** Whether a registered webhook is the declared one: by `ref`; without one, by application, event type and address. */
 const isSame = (declared: WebhookInput, known: ListedWebhook): boolean =>
@@ -63,7 +90,13 @@ function planOf(declared: readonly WebhookInput[], known: readonly ListedWebhook
 const declaredOnly = (webhook: WebhookInput): WebhookInput => ({ applicationId: null, ...webhook });
 
 const OPTIONS = {
-  file: { alias: 'f', type: 'string', coerce: readDeclared, demandOption: true, describe: 'YAML' },
+  file: {
+    alias: 'f',
+    type: 'string',
+    coerce: readDeclared,
+    demandOption: true,
+    describe: 'YAML; -: standard input',
+  },
   yes: YES,
 } as const;
 

@@ -1,8 +1,9 @@
 import type { DeliveryDetail, Redelivered } from '@webhooks/client';
 import type { Argv } from 'yargs';
-import { EVENT_TYPE, LIMIT, positional, timeOf, TO } from '../arguments.js';
+import { EVENT_TYPE, LIMIT, positional } from '../arguments.js';
 import { card, table, collect, present } from '../output.js';
 import { showing } from '../session.js';
+import { FROM, TO } from '../times.js';
 
 /** Formats one delivery and its attempts. `cycle` is shown for a redelivery only. */
 export function deliveryText({ cycle, redelivery, attempts, ...delivery }: DeliveryDetail): string {
@@ -22,7 +23,7 @@ const FILTER = {
   'tx-id': { type: 'string', describe: 'Of this charge' },
   'event-type': EVENT_TYPE,
   status: { choices: ['pending', 'delivered', 'dead', 'cancelled'], describe: 'In this state' },
-  from: { type: 'string', coerce: timeOf, describe: 'Since this time' },
+  from: FROM,
   to: TO,
   limit: LIMIT,
 } as const;

@@ -4,17 +4,32 @@ import type { ExplainedEvent, ExplainedWebhook, Verdict } from '@webhooks/client
 import type { Argv } from 'yargs';
 import { positional } from '../arguments.js';
 import { Failure } from '../failure.js';
-import { card, dim, language, plain, table } from '../output.js';
+import { card, collect, dim, language, plain, table } from '../output.js';
 import { online, orNothing, type Session } from '../session.js';
+import { zone } from '../times.js';
 import { deliveryText } from './deliveries.js';
 
 type Payment = Transaction | Charge;
+/** The filter for the deliveries of an id, and its payment. */
+type Found = readonly [DeliveryFilter, (Payment | undefined)?];
+
+const STATIC_MS = 30 * 86_400_000; // the service lists 31 days at most
+const STATIC_PAYMENTS = 2_000; // ten pages, a few seconds
+
+/** Returns the endToEndId of the newest payment of a static charge. Such a payment may have no delivery. */
+async function newestOf(client: Client, txId: string): Promise<string | undefined> {
+  const [listed] = (await client.deliveries({ txId })).data;
+  if (listed || (await orNothing(client.notification(txId)))) return listed?.endToEndId;
+  const from = new Date(Date.now() - STATIC_MS).toISOString();
+  const payments = client.eachTransaction({ from, eventType: 'PIX_STATIC', limit: 200 });
+  return (await collect(payments, STATIC_PAYMENTS)).find((one) => one.txId === txId)?.endToEndId;
+}
 
 /**
  * Returns the filter for the deliveries of an id, and its payment. The form of the id tells which kinds it can be of. Requests find out which
  * of these exists.
  */
-async function identify(client: Client, id: string): Promise<readonly [DeliveryFilter, Payment?]> {
+async function identify(client: Client, id: string): Promise<Found> {
   const find = async <T>(form: RegExp, request: (id: string) => Promise<T>): Promise<T | undefined> =>
     form.test(id) ? orNothing(request(id)) : undefined;
   const delivery = await find(/^[a-z2-7]{52}$/, (one) => client.delivery(one));
@@ -23,8 +38,10 @@ async function identify(client: Client, id: string): Promise<readonly [DeliveryF
   if (transaction) return [{ endToEndId: id }, transaction];
   const charge = await find(/^[A-Za-z0-9]{26,35}$/, (one) => client.charge(one));
   if (charge) return [{ txId: id }, charge];
-  const listed = await find(/^[A-Za-z0-9]{1,25}$/, (txId) => client.deliveries({ txId }));
-  return [listed?.data[0] ? { txId: id } : { eventId: id }];
+  const newest = await find(/^[A-Za-z0-9]{1,25}$/, (one) => newestOf(client, one));
+  return newest === undefined
+    ? [{ eventId: id }]
+    : [{ txId: id }, await orNothing(client.transaction(newest))];
 }
 
 function eventsOf({ eventId }: DeliveryFilter, payment: Payment | undefined): readonly string[] {
@@ -60,10 +77,17 @@ function paymentText(payment: Payment): string {
   return `${dim('PAYMENT')}\n${parts.map(card).join('\n\n')}${reversed}`;
 }
 
+/** Says why an id that begins as an endToEndId is none; empty for any other. */
+function malformed(id: string): string {
+  const wrong = /[^A-Za-z0-9]/u.exec(id);
+  if (!id.startsWith('E') || (wrong === null && id.length === 32)) return '';
+  const code = wrong?.[0].codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0') ?? '';
+  const found = wrong ? `character ${wrong.index + 1} of this is U+${code}` : `this has ${id.length}`;
+  return `an endToEndId has 32 letters and digits, ${found}; `;
+}
+
 function notFound(id: string): Failure {
-  const isCut = id.startsWith('E') && id.length !== 32;
-  const length = isCut ? `an endToEndId has 32 characters, this has ${id.length}; ` : '';
-  const hint = `${length}capitals count; another tenant has other ids: --profile NAME; a payment is found by time and amount, too: webhooks payments list`;
+  const hint = `${malformed(id)}capitals count; another tenant has other ids: --profile NAME; a payment is found by time and amount, too: webhooks payments list`;
   return new Failure('not-found', `no payment, event or delivery has the id ${id}`, hint);
 }
 
@@ -93,7 +117,7 @@ async function find({ client, show }: Session, { id: typed }: { readonly id: str
   const listed = events.filter((event) => deliveries.some(({ eventId }) => eventId === event.id));
   const webhooks = await examineWebhooks(client, truncated ? [] : events, deliveries);
   const evidence = { payment, events: truncated ? listed : events, webhooks, deliveries };
-  const verdicts = explainPayment({ ...evidence, now: Date.now() });
+  const verdicts = explainPayment({ ...evidence, now: Date.now(), timeZone: zone() });
   const texts = [
     verdicts.map(verdictText).join('\n'),
     ...(payment ? [paymentText(payment)] : []),

@@ -1,4 +1,6 @@
 import { isCancel, password, text } from '@clack/prompts';
+import { ProblemError } from '@webhooks/client';
+import type { Client, EventInput } from '@webhooks/client';
 import type { Argv } from 'yargs';
 import { Failure, usage } from '../failure.js';
 import { card, type Output, present } from '../output.js';
@@ -14,6 +16,8 @@ const DESCRIPTIONS: Readonly<Record<ProfileField, string>> = {
   ingestUrl: 'Address of ingest, where it has one of its own',
   queryUrl: 'Address of query-api, where it has one of its own',
   scope: 'Scopes, separated by spaces',
+  audience: 'Audience, where the issuer needs one',
+  secret: 'Secret that listen signs with (whsec_…); default: it makes one',
 };
 
 const OPTIONS = Object.fromEntries(
@@ -27,7 +31,7 @@ async function prompt(field: ProfileField): Promise<string> {
   const prompted = { message: DESCRIPTIONS[field], output: process.stderr };
   const typed = field === 'clientSecret' ? await password(prompted) : await text(prompted);
   if (isCancel(typed)) throw new Failure('failed', 'nothing was saved');
-  return typed;
+  return profiles.parseField(field, typed);
 }
 
 /** Prompts for what is missing. Without a terminal it throws, and names the missing options. */
@@ -36,40 +40,52 @@ async function complete(given: PartialProfile): Promise<Profile> {
   if (missing.length > 0 && !process.stdin.isTTY)
     throw usage(`missing: ${missing.map(profiles.optionOf).join(', ')}`, 'pass them, or use a terminal');
   const typed: Record<string, string | undefined> = { ...given };
-  for (const field of missing) typed[field] = profiles.parseField(field, await prompt(field));
+  for (const field of missing) typed[field] = await prompt(field);
   if (!profiles.isWhole(typed)) throw usage('a value is missing', 'run it again');
   return typed;
 }
 
 const PROBE_MS = 3_000; // three addresses within the ten seconds that a person waits
+const TIMEOUT = { timeoutMs: PROBE_MS };
 
-const PROBES = { url: 'webhooks', ingestUrl: 'events', queryUrl: 'webhooks/deliveries' } as const;
+/** A call of each address that changes nothing: an event without content is refused. */
+const PROBES: readonly (readonly [ProfileField, (client: Client) => Promise<unknown>])[] = [
+  ['url', (client) => client.list({ limit: 1 }, TIMEOUT)],
+  ['ingestUrl', (client) => client.postEvent({} as EventInput, TIMEOUT)],
+  ['queryUrl', (client) => client.deliveries({ limit: 1 }, TIMEOUT)],
+];
 
-/** Whether the service serves this path. Without a token it then responds with a problem that is no 404. */
-async function serves(address: string, path: string): Promise<boolean> {
-  const url = `${address}/integration/v1/${path}`;
-  const response = await fetch(url, { signal: AbortSignal.timeout(PROBE_MS) }).catch(() => undefined);
-  return response?.status !== 404 && /problem/.test(response?.headers.get('content-type') ?? '');
-}
+/** Whether the service responded: with a success, or with a problem of its own that is no 404. */
+const serves = (call: Promise<unknown>): Promise<boolean> =>
+  call.then(
+    () => true,
+    (error: unknown) =>
+      error instanceof ProblemError && error.status !== 404 && error.code !== 'unknown',
+  );
 
-/** Warns of each address at which the service does not run. */
-async function probe(profile: Profile, note: Output['note']): Promise<void> {
-  for (const [field, path] of Object.entries(PROBES) as [ProfileField, string][]) {
-    const address = profile[field] ?? profile.url;
-    if (!(await serves(address, path)))
-      note(`Warning: ${address} does not serve ${path}: webhooks login ${profiles.optionOf(field)} URL`);
+/** Returns the profile with the addresses that it lacks: at a terminal it prompts for each, else it warns. */
+async function probe(client: Client, profile: Profile, note: Output['note']): Promise<Profile> {
+  let found = profile;
+  for (const [field, call] of PROBES) {
+    const { [field]: own, url } = profile;
+    if (await serves(call(client))) continue;
+    if (own === undefined && process.stdin.isTTY)
+      found = { ...found, [field]: (await prompt(field)) || undefined };
+    else note(`Warning: nothing of ours responds at ${own ?? url}: webhooks login ${profiles.optionOf(field)} URL`);
   }
+  return found;
 }
 
 async function logIn({ show, note }: Output, args: Readonly<Record<string, unknown>>): Promise<void> {
   const given: Record<string, string> = {};
   for (const [field, value] of Object.entries({ ...profiles.fromEnvironment(), ...present(args) }))
     if (field in DESCRIPTIONS && typeof value === 'string') given[field] = profiles.parseField(field, value);
-  const profile = await complete(given);
-  const [, claims = ''] = (await (await connect(profile)).token()).split('.');
+  const completed = await complete(given);
+  const client = await connect(completed);
+  const [, claims = ''] = (await client.token()).split('.');
   const [, tenant] = /"tenant_id":"([^"]+)"/.exec(Buffer.from(claims, 'base64url').toString()) ?? [];
-  await probe(profile, note);
-  const name = profiles.profileName(typeof args['profile'] === 'string' ? args['profile'] : undefined);
+  const profile = await probe(client, completed, note);
+  const name = profiles.profileName(args['profile']);
   profiles.saveProfile(name, profile);
   const { url, clientId } = profile;
   const result = { profile: name, url, clientId, tenant, file: profiles.profileFile() };

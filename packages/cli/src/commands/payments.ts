@@ -1,15 +1,11 @@
 import type { Argv } from 'yargs';
-import { EVENT_TYPE, LIMIT, reaisOf, timeOf, TO, ZONE } from '../arguments.js';
+import { EVENT_TYPE, LIMIT, reaisOf } from '../arguments.js';
 import { collect, present, table } from '../output.js';
 import { showing } from '../session.js';
+import { FROM, TO } from '../times.js';
 
 const FILTER = {
-  from: {
-    type: 'string',
-    coerce: timeOf,
-    default: '00:00',
-    describe: 'Since this time of São Paulo: 14:03 is of today',
-  },
+  from: { ...FROM, default: '00:00' },
   to: TO,
   amount: { type: 'string', coerce: reaisOf, describe: 'Of exactly these reais' },
   'event-type': EVENT_TYPE,
@@ -17,10 +13,7 @@ const FILTER = {
   limit: LIMIT,
 } as const;
 
-const LISTED = ['time', 'amount', 'endToEndId', 'txId', 'eventType', 'status'];
-
-const zoned = (time: string): string =>
-  new Date(time).toLocaleString('sv', { dateStyle: 'short', timeStyle: 'long', timeZone: ZONE });
+const LISTED = ['occurredAt', 'amount', 'endToEndId', 'txId', 'eventType', 'status'];
 
 const addTo = (group: Argv): Argv =>
   group.demandCommand(1, 'list?').command(
@@ -30,10 +23,7 @@ const addTo = (group: Argv): Argv =>
     showing(
       (client, { from, to, amount, eventType, status, limit }) =>
         collect(client.eachTransaction({ from, ...present({ to, amount, eventType, status }) }), limit),
-      (payments) => {
-        const rows = payments.map((one) => ({ ...one, time: zoned(one.occurredAt) }));
-        return table(rows, LISTED, 'no payment; a longer range: --from');
-      },
+      (payments) => table(payments, LISTED, 'no payment; a longer range: --from'),
       ([first]) => (first ? `Next: webhooks find ${first.endToEndId}` : ''),
     ),
   );

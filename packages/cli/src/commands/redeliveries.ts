@@ -2,10 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { progress } from '@clack/prompts';
 import type { Redelivery } from '@webhooks/client';
 import type { ArgumentsCamelCase, Argv, InferredOptionTypes } from 'yargs';
-import { EVENT_TYPE, positional, timeOf, TO, YES } from '../arguments.js';
-import { card, table, collect, present } from '../output.js';
+import { EVENT_TYPE, positional, YES } from '../arguments.js';
+import { card, table, collect, plain, present } from '../output.js';
 import { Failure, usage } from '../failure.js';
-import { requireConfirmation, online, POLL_MS, showing, type Session } from '../session.js';
+import { requireConfirmation, online, POLL_MS, showing, untilServed, type Session } from '../session.js';
+import { FROM, TO } from '../times.js';
 
 const OPTIONS = {
   ref: { type: 'string', describe: 'To this webhook' },
@@ -15,7 +16,7 @@ const OPTIONS = {
     default: 'dead',
     describe: 'In this state; missed: never sent to --ref',
   },
-  from: { type: 'string', coerce: timeOf, demandOption: true, describe: 'Since this time' },
+  from: { ...FROM, demandOption: true },
   to: TO,
   'dry-run': { type: 'boolean', default: false, describe: 'Only count' },
   yes: YES,
@@ -49,21 +50,22 @@ function progressText(job: Redelivery, first: Redelivery, elapsedMs: number): st
   return `${doneOf(job)} of ${job.matchedIsLowerBound ? 'at least ' : ''}${job.matched}${left}`;
 }
 
-async function watch({ client, show, json }: Session, { id }: { readonly id: string }): Promise<void> {
+async function watch({ client, show, note, json }: Session, { id }: { readonly id: string }): Promise<void> {
   const first = await client.redelivery(id);
   // The progress bar handles signals itself. 130 is a shell's exit code for a program that SIGINT ended.
   const options = { max: Math.max(first.matched, 1), onCancel: () => process.exit(130) };
   const bar = process.stdout.isTTY && !json ? progress(options) : undefined;
   const startedAt = Date.now();
+  const onOutage = (text: string): unknown => (bar ? bar.message(text) : note(text));
   let job = first;
   bar?.start('sending again');
   while (job.state === 'running') {
     await delay(POLL_MS);
-    const next = await client.redelivery(id);
+    const next = await untilServed(() => client.redelivery(id), onOutage);
     bar?.advance(doneOf(next) - doneOf(job), progressText(next, first, Date.now() - startedAt));
     job = next;
   }
-  bar?.stop(job.state);
+  bar?.stop(plain(job.state));
   show(job, card(job));
   if (job.state === 'cancelled') throw new Failure('failed', 'the redelivery was cancelled');
 }

@@ -1,8 +1,11 @@
 import type { Statement, StatementWebhook } from '@webhooks/client';
 import type { Argv } from 'yargs';
-import { today } from '../arguments.js';
 import { card, dim, sumText, table } from '../output.js';
 import { showing } from '../session.js';
+
+/** The zone of a statement's day, whatever the machine's is. */
+const SAO_PAULO = { timeZone: 'America/Sao_Paulo' } as const;
+const today = (): string => new Date().toLocaleDateString('sv', SAO_PAULO);
 
 const SUMS = ['events', 'delivered', 'dead', 'cancelled', 'waiting', 'missed', 'difference'] as const;
 const rowOf = (webhook: StatementWebhook) => ({

@@ -122,7 +122,7 @@ export const addWebhooks = (cli: Argv): Argv =>
 
 /** Reads a policy; the service checks its members. Pretty errors would show the line, which may hold a secret. */
 function readPolicy(file: string): PolicyInput {
-  const policy: unknown = parse(textOf(file), { prettyErrors: false });
+  const policy: unknown = parse(textOf(file), { prettyErrors: false, merge: true });
   if (policy instanceof Object) return policy;
   throw new Error('expected a policy, such as `timeoutMs: 20000`');
 }

@@ -3,6 +3,7 @@ import ipaddr from 'ipaddr.js';
 import { once } from 'node:events';
 import { connect, type ConnectionOptions } from 'node:tls';
 import { describeError } from '../post.js';
+import { localTime } from '../times.js';
 
 /** The result of one check. */
 export interface Check {
@@ -34,6 +35,14 @@ function checkUrl(url: URL): Check {
   return { check, state: 'warning', found: 'this machine', fix: 'only a development service delivers to it' };
 }
 
+/** Explains why there is no address, by the codes of the queries: the host is unknown, or its name server fails. */
+function checkNoAddress(codes: readonly string[]): Check {
+  const code = codes.find((one) => !/^ENOTFOUND$|^ENODATA$/.test(one));
+  return code === undefined
+    ? fault('DNS', 'unknown host', 'check its A and AAAA records')
+    : fault('DNS', `the name server fails: ${code}`, 'check the name servers of the domain');
+}
+
 /** Resolves the host name as the service does: without hosts files and search domains. */
 export async function* checkAddress(url: URL, nameServer: string | undefined): AsyncGenerator<Check> {
   yield checkUrl(url);
@@ -41,12 +50,10 @@ export async function* checkAddress(url: URL, nameServer: string | undefined): A
   const resolver = new Resolver();
   if (nameServer !== undefined) resolver.setServers([nameServer]);
   const name = `${url.hostname}.`;
-  const queries = [resolver.resolve4(name), resolver.resolve6(name)].map((records) =>
-    records.catch(() => []),
-  );
-  const addresses = (await Promise.all(queries)).flat();
-  const fix = 'check its A and AAAA records';
-  yield addresses.length === 0 ? fault('DNS', 'unknown host', fix) : ok('DNS', addresses.join(', '));
+  const found = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+  const addresses = found.flatMap((records) => (records.status === 'fulfilled' ? records.value : []));
+  const codes = found.map((records) => (records.status === 'rejected' ? describeError(records.reason) : ''));
+  yield addresses.length === 0 ? checkNoAddress(codes) : ok('DNS', addresses.join(', '));
   const ranges = addresses.map((address) => `${address} (${ipaddr.process(address).range()})`);
   const denied = ranges.find((range) => !range.endsWith('(unicast)'));
   yield denied === undefined
@@ -84,7 +91,7 @@ async function shakeHands({ hostname, port }: URL, options: ConnectionOptions): 
     await once(socket, 'secureConnect', { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
     const version = String(socket.getProtocol()).replace('v1', ' 1').replace(/ 1$/, ' 1.0');
     const refusal = socket.authorized ? '' : String(socket.authorizationError);
-    return { version, refusal, until: socket.getPeerCertificate().valid_to };
+    return { version, refusal, until: localTime(new Date(socket.getPeerCertificate().valid_to)) };
   } finally {
     socket.on('error', () => undefined).destroy();
   }

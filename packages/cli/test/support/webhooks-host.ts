@@ -8,6 +8,8 @@ import type { CommandLine, Ended } from './run-webhooks.js';
 async function runHere({ args, env }: CommandLine): Promise<Ended> {
   for (const name of Object.keys(process.env)) Reflect.deleteProperty(process.env, name);
   Object.assign(process.env, env);
+  // As a terminal of this width has it.
+  Object.defineProperty(process.stdout, 'columns', { value: Number(env['COLUMNS']), configurable: true });
   const said = { out: '', err: '' };
   process.stdout.write = (text) => Boolean((said.out += String(text)));
   process.stderr.write = (text) => Boolean((said.err += String(text)));

@@ -34,6 +34,7 @@ export interface Case {
   readonly webhook?: ExplainedWebhook | undefined;
   readonly delivery?: DeliveryDetail | undefined;
   readonly now: number;
+  readonly timeZone?: string | undefined;
 }
 type Delivered = Case & { readonly delivery: DeliveryDetail };
 
@@ -131,7 +132,7 @@ export function verdict(
     eventId: id,
     ref: (webhook ?? delivery)?.ref,
     deliveryId: delivery?.deliveryId,
-    text: verdictTexts(kind, { ...known, ...values }, failed),
+    text: verdictTexts(kind, { ...known, ...values }, failed, one.timeZone),
     command: commandOf(kind, one),
   };
 }

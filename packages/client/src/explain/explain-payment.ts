@@ -13,6 +13,8 @@ export interface PaymentEvidence {
   readonly deliveries: readonly DeliveryDetail[];
   /** Unix milliseconds. */
   readonly now: number;
+  /** Zone of the times in texts; default `America/Sao_Paulo`. */
+  readonly timeZone?: string;
 }
 
 /** How the ids of test notifications begin. */
@@ -33,19 +35,20 @@ function explainUnsent(one: Case & { readonly webhook: ExplainedWebhook }, at: U
 }
 
 function explainEvent(event: ExplainedEvent, evidence: PaymentEvidence): readonly Verdict[] {
-  const { webhooks, now } = evidence;
+  const { webhooks, now, timeZone } = evidence;
+  const base = { event, now, timeZone };
   const own = evidence.deliveries.filter(({ eventId }) => eventId === event.id);
   const made = own.flatMap((delivery) => {
     const webhook = webhooks.find(({ ref }) => ref === delivery.ref);
-    return explainDelivery({ event, webhook, delivery, now });
+    return explainDelivery({ ...base, webhook, delivery });
   });
   const { id, receivedAt } = event;
-  if (id.startsWith(TEST_EVENT)) return [verdict('test', { event, now }), ...made];
-  if (receivedAt === undefined) return made.length > 0 ? made : [verdict('log-expired', { event, now })];
+  if (id.startsWith(TEST_EVENT)) return [verdict('test', base), ...made];
+  if (receivedAt === undefined) return made.length > 0 ? made : [verdict('log-expired', base)];
   const others = webhooks.filter(({ ref }) => own.every((delivery) => delivery.ref !== ref));
-  const unsent = others.flatMap((webhook) => explainUnsent({ event, webhook, now }, receivedAt));
+  const unsent = others.flatMap((webhook) => explainUnsent({ ...base, webhook }, receivedAt));
   const all = [...made, ...unsent];
-  return all.length > 0 ? all : [verdict('no-webhook', { event, now })];
+  return all.length > 0 ? all : [verdict('no-webhook', base)];
 }
 
 /**

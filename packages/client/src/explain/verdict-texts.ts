@@ -16,9 +16,9 @@ export type VerdictKind = keyof typeof EN.verdicts;
 export type Values = Readonly<Record<string, string | number | undefined>>;
 
 const LANGUAGES = { pt: { locale: 'pt-BR', ...PT }, en: { locale: 'en', ...EN } } as const;
-/** All times are in the zone of the payments' country, and say so. */
-const DATED = { dateStyle: 'medium', timeStyle: 'long' } as const;
-const ZONED = { ...DATED, hourCycle: 'h23', timeZone: 'America/Sao_Paulo' } as const;
+/** The zone of the payments' country. Times say their zone. */
+const TIME_ZONE = 'America/Sao_Paulo';
+const DATED = { dateStyle: 'medium', timeStyle: 'long', hourCycle: 'h23' } as const;
 const REAIS = { style: 'currency', currency: 'BRL' } as const;
 
 /** Returns the sentence of a verdict. `failed`: the attempt that tells the cause. An unknown value is empty. */
@@ -26,17 +26,19 @@ export function verdictTexts(
   kind: VerdictKind,
   values: Values,
   failed: Partial<DeliveryAttempt> = {},
+  timeZone = TIME_ZONE,
 ): Texts {
   const failure = { failedAt: failed.at, error: failed.status ?? failed.code ?? failed.error };
   const textIn = (language: keyof Texts): string => {
     const { locale, verdicts, words } = LANGUAGES[language];
-    const known: Readonly<Record<string, string>> = words;
+    const known = new Map<string, string>(Object.entries(words));
     const all: Values = { ...failure, ...values, cause: causeOf(failed, language) ?? failed.cause };
     const show = (value: string): string => {
       if (/^\d{4}-\d\d-\d\dT/.test(value))
-        return new Intl.DateTimeFormat(locale, ZONED).format(new Date(value));
+        return new Intl.DateTimeFormat(locale, { ...DATED, timeZone }).format(new Date(value));
       if (/^\d+\.\d\d$/.test(value)) return new Intl.NumberFormat(locale, REAIS).format(Number(value));
-      return known[value] === undefined ? value : fill(known[value]);
+      const word = known.get(value);
+      return word === undefined ? value : fill(word);
     };
     const fill = (text: string): string =>
       text.replaceAll(/\{(\w+)\}/g, (_, name: string) => show(String(all[name] ?? '')));

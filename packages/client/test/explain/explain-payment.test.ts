@@ -38,6 +38,17 @@ describe('a payment that', () => {
       expect(Object.values(text).join('')).not.toMatch(/[{}]|secret\b=|\?key| {2}/);
   });
 
+  it('is told in the zone that is asked for', () => {
+    const deliveries = [delivery({ status: 'delivered', attempts: [ok('14:03:01')] })];
+    const [verdict] = explain({ deliveries, timeZone: 'Asia/Tokyo' });
+    expect(verdict?.text.en).toContain('23:03:01 GMT+9, by attempt 1');
+  });
+
+  it('was cancelled for a reason that is a name of every object is told with it', () => {
+    const [verdict] = explain({ deliveries: [delivery({ status: 'cancelled', reason: 'constructor' })] });
+    expect(verdict?.text.en).toMatch(/: constructor\.$/);
+  });
+
   it('is deferred because a healthy endpoint is slow waits', () => {
     const webhooks = [{ ...WEBHOOK, health: health('healthy') }];
     const deliveries = [delivery({ deferredUntil: at('15:01:00') })];
