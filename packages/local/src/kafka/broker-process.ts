@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigResourceTypes, Kafka, logLevel, type Admin } from 'kafkajs';
+import kafkajs, { Kafka, logLevel, type Admin } from 'kafkajs';
 import { errorText, lastLines, runCommand } from '../engine/command.js';
 import { READY_DEADLINE_MS, untilClear, type PollOptions } from '../engine/wait.js';
 import { launchEngine } from '../engine/engine-lifecycle.js';
@@ -62,7 +62,11 @@ const obstacleOf = (address: string, logDir: string | undefined): Promise<string
   }).catch(errorText);
 
 async function logDirOf(admin: Admin, nodeId: number): Promise<string | undefined> {
-  const broker = { type: ConfigResourceTypes.BROKER, name: String(nodeId), configNames: ['log.dirs'] };
+  const broker = {
+    type: kafkajs.ConfigResourceTypes.BROKER,
+    name: String(nodeId),
+    configNames: ['log.dirs'],
+  };
   const { resources } = await admin.describeConfigs({ resources: [broker], includeSynonyms: false });
   return resources[0]?.configEntries[0]?.configValue;
 }

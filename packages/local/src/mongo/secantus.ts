@@ -51,24 +51,12 @@ async function install(python: string, locks: readonly string[], folder: string)
   const pip = await runCommand(python, ['-m', 'pip', '--version'], { timeoutMs: 30_000 });
   if (pip.code !== 0) throw new Error(`Python has no pip. ${HOW_TO_INSTALL}`);
   const options = ['--quiet', '--disable-pip-version-check', '--no-input', '--only-binary', ':all:'];
+  options.push('--require-hashes', '--no-compile', '--target', folder);
   let refusal = '';
   for (const lock of locks) {
-    const { code, output } = await runCommand(
-      python,
-      [
-        '-m',
-        'pip',
-        'install',
-        ...options,
-        '--no-compile',
-        '--target',
-        folder,
-        '--require-hashes',
-        '-r',
-        lock,
-      ],
-      { timeoutMs: INSTALL_TIMEOUT_MS, env: NEUTRAL_PIP },
-    );
+    const { code, output } = await runCommand(python, ['-m', 'pip', 'install', ...options, '-r', lock], {
+      ...{ timeoutMs: INSTALL_TIMEOUT_MS, env: NEUTRAL_PIP },
+    });
     if (code === 0) return;
     refusal = lastLines(output);
     if (!/No matching distribution found for secantusdb/i.test(refusal)) break;

@@ -21,17 +21,11 @@ const LOOK_MS = 250;
  */
 export function claimDataDir(dataDir: string, onLost: (fault: Error) => void): () => void {
   const file = join(dataDir, 'pid');
-  if (ownerOf(file) === undefined) rmSync(file, { force: true });
-  try {
-    writeOwner(file, process.pid, 'wx');
-  } catch (cause) {
-    const owner = ownerOf(file);
-    if (owner === undefined) throw cause;
-    throw new Error(
-      `another stack is running on ${dataDir} (process ${owner}); stop it with: kill ${owner}`,
-      { cause },
-    );
-  }
+  const owner = ownerOf(file);
+  if (owner !== undefined)
+    throw new Error(`another stack is running on ${dataDir} (process ${owner}); stop it with: kill ${owner}`);
+  rmSync(file, { force: true });
+  writeOwner(file, process.pid, 'wx');
   const isOurs = () => existsSync(file) && readFileSync(file, 'utf8').startsWith(`${process.pid} `);
   const watch = setInterval(() => {
     if (isOurs()) return;

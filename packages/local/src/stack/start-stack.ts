@@ -42,7 +42,7 @@ export interface StackOptions {
   readonly forLoad?: boolean;
   readonly log: (line: string) => void;
   /** Called when the data folder is deleted while the stack runs, which then has to be stopped; default: nothing is done. */
-  readonly onDataLost?: (fault: Error) => void;
+  readonly onLost?: (fault: Error) => void;
 }
 
 const AUDIENCE = 'https://webhooks.localhost/integration';
@@ -115,9 +115,9 @@ function describe(parts: StackParts): StackDescription {
   };
 }
 
-function prepareDataDir({ dataDir, onDataLost = () => undefined }: StackOptions, closers: Closer[]): void {
+function prepareDataDir({ dataDir, onLost = () => undefined }: StackOptions, closers: Closer[]): void {
   mkdirSync(join(dataDir, 'logs'), { recursive: true, mode: 0o700 });
-  const release = claimDataDir(dataDir, onDataLost);
+  const release = claimDataDir(dataDir, onLost);
   closers.push(() => Promise.resolve(release()));
   checkFormat(dataDir);
 }
