@@ -118,7 +118,7 @@ function describe(parts: StackParts): StackDescription {
 function prepareDataDir({ dataDir, onLost = () => undefined }: StackOptions, closers: Closer[]): void {
   mkdirSync(join(dataDir, 'logs'), { recursive: true, mode: 0o700 });
   const release = claimDataDir(dataDir, onLost);
-  closers.push(() => Promise.resolve(release()));
+  closers.push(() => Promise.resolve().then(release));
   checkFormat(dataDir);
 }
 
