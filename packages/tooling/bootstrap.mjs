@@ -1,13 +1,16 @@
 // Runs one of the project's commands after `git clone` alone, on any Node from 20 up.
 // It installs and builds what is missing or out of date, then hands over to the pinned Node of the workspace.
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
-const PNPM = 'pnpm@10.34.9';
-const NODE = join(ROOT, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+/** The folder whose lock file holds the checksum of pnpm. */
+const PNPM = join(ROOT, 'packages', 'tooling', 'pnpm');
+const NODE = join(ROOT, 'node_modules', 'node', 'bin', 'node');
+/** The lowest Node for a machine for which the lock file has none: macOS. */
+const LOWEST_MAJOR = 24;
 const bin = (name) => join(ROOT, 'node_modules', name);
 
 /** kafkajs 2.2.4 arms timers with a negative delay, and Node 24 prints a warning for the first one. */
@@ -77,12 +80,7 @@ function quietly(title, command, args) {
     const tickers = [setTimeout(say, 1_000, ' …'), setInterval(say, 5_000, ' …')];
     const stopTickers = () => tickers.forEach((ticker) => clearInterval(ticker));
     const output = [];
-    // A shell is needed on Windows only, where npx is a script.
-    const child = spawn(command, args, {
-      cwd: ROOT,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      shell: process.platform === 'win32',
-    });
+    const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.on('data', (chunk) => output.push(chunk));
     child.stderr.on('data', (chunk) => output.push(chunk));
     child.on('error', (error) => {
@@ -104,9 +102,25 @@ function quietly(title, command, args) {
 async function install() {
   if (isInstalled()) return;
   const options = ['--frozen-lockfile', '--prefer-offline'];
-  await quietly('installing packages from the npm registry', 'npx', ['--yes', PNPM, 'install', ...options]);
+  await quietly('installing pnpm from the npm registry', 'npm', ['ci', '--prefix', PNPM, '--prefer-offline']);
+  const pnpm = join(PNPM, 'node_modules', 'pnpm', 'bin', 'pnpm.cjs');
+  await quietly('installing packages from the npm registry', process.execPath, [pnpm, 'install', ...options]);
   // npm's scripts would find this shell script as `node`: one more in between that passes no signal on.
   rmSync(bin('.bin/node'), { force: true });
+  linkNode();
+}
+
+/** Links the Node of the lock file, else the one that runs this, to the place where everything looks for it. */
+function linkNode() {
+  const locked = bin(`node-${process.platform}-${process.arch}/bin/node`);
+  const isLocked = existsSync(locked);
+  if (!isLocked && Number.parseInt(process.versions.node, 10) < LOWEST_MAJOR)
+    throw new Error(
+      `there is no locked Node for ${process.platform} ${process.arch}: run this with Node ${LOWEST_MAJOR}`,
+    );
+  rmSync(bin('node'), { recursive: true, force: true });
+  mkdirSync(dirname(NODE), { recursive: true });
+  symlinkSync(isLocked ? locked : process.execPath, NODE);
 }
 
 /** tsc knows what is up to date: without a change it takes half a second. */

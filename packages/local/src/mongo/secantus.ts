@@ -1,10 +1,25 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, readdirSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
+import { dirname, join, parse } from 'node:path';
 import { cachedFolder } from '../engine/folders.js';
 import { lastLines, runCommand } from '../engine/command.js';
 import { withProgress, type Log } from '../engine/wait.js';
 import type { MongoProgram } from './mongo-program.js';
 
-// Its author removes old pre-releases from PyPI, so an exact version could not be installed for long.
-const REQUIREMENT = 'SecantusDB>=0.7.0b3,<0.8';
+/**
+ * The allowed versions, newest first: for each a list of files with their hashes, as pip reads it. There may be several, because its author
+ * removes old pre-releases from PyPI.
+ */
+function readLocks() {
+  const folder = join(dirname(findPackageJSON(import.meta.url) ?? ''), 'secantus');
+  const names = readdirSync(folder).filter((name) => name.endsWith('.txt'));
+  const newestFirst = names.sort((a, b) => b.localeCompare(a, 'en', { numeric: true }));
+  const paths = newestFirst.map((name) => join(folder, name));
+  const hash = createHash('sha256').update(paths.map((path) => readFileSync(path, 'utf8')).join('\n'));
+  return { paths, fingerprint: hash.digest('hex').slice(0, 16) };
+}
+
 const INSTALL_TIMEOUT_MS = 600_000;
 /** Overrides the user's pip settings that conflict with `--target`. All others (index, proxy, wheels) still apply. */
 const NEUTRAL_PIP = { PIP_USER: '0', PIP_REQUIRE_VIRTUALENV: '0' };
@@ -28,17 +43,28 @@ export async function findPython(): Promise<Python> {
   return { version, command };
 }
 
-/** Installs with `pip --target`, so that neither the system's Python nor a virtual environment changes. */
-async function install(python: string, folder: string): Promise<void> {
+/**
+ * Installs the newest allowed version that PyPI has, with `pip --target`, so that neither the system's Python nor a virtual environment
+ * changes. pip refuses a file whose hash is not in the list.
+ */
+async function install(python: string, locks: readonly string[], folder: string): Promise<void> {
   const pip = await runCommand(python, ['-m', 'pip', '--version'], { timeoutMs: 30_000 });
   if (pip.code !== 0) throw new Error(`Python has no pip. ${HOW_TO_INSTALL}`);
   const options = ['--quiet', '--disable-pip-version-check', '--no-input', '--only-binary', ':all:'];
-  const { code, output } = await runCommand(
-    python,
-    ['-m', 'pip', 'install', ...options, '--no-compile', '--pre', '--target', folder, REQUIREMENT],
-    { timeoutMs: INSTALL_TIMEOUT_MS, env: NEUTRAL_PIP },
+  options.push('--require-hashes', '--no-compile', '--target', folder);
+  let refusal = '';
+  for (const lock of locks) {
+    const { code, output } = await runCommand(python, ['-m', 'pip', 'install', ...options, '-r', lock], {
+      ...{ timeoutMs: INSTALL_TIMEOUT_MS, env: NEUTRAL_PIP },
+    });
+    if (code === 0) return;
+    refusal = lastLines(output);
+    if (!/No matching distribution found for secantusdb/i.test(refusal)) break;
+  }
+  throw new Error(
+    `pip installed no allowed version of SecantusDB (${locks.map((lock) => parse(lock).name).join(', ')}): ${refusal}\n` +
+      'A newer version is allowed by: sh packages/local/secantus/lock VERSION',
   );
-  if (code !== 0) throw new Error(`pip could not install ${REQUIREMENT}: ${lastLines(output)}`);
 }
 
 /**
@@ -48,10 +74,11 @@ async function install(python: string, folder: string): Promise<void> {
  */
 export async function findSecantus(log: Log): Promise<MongoProgram> {
   const { command, version } = await findPython();
-  const name = `secantusdb-0.7-python${version}-${process.platform}-${process.arch}`;
+  const { paths, fingerprint } = readLocks();
+  const name = `secantusdb-${fingerprint}-python${version}-${process.platform}-${process.arch}`;
   const title = 'installing SecantusDB (a MongoDB-compatible database, a separate GPL-2.0 program) with pip';
   const folder = await cachedFolder(name, (target) =>
-    withProgress(log, title, () => install(command, target)),
+    withProgress(log, title, () => install(command, paths, target)),
   );
   return {
     name: 'secantus',

@@ -2,12 +2,13 @@ import { mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runCommand } from '../../src/engine/command.js';
 import { readJarLock, verifyJar, findJava } from '../../src/kafka/jars.js';
-import { findPython } from '../../src/mongo/secantus.js';
+import { findPython, findSecantus } from '../../src/mongo/secantus.js';
 import { scratchFolders } from '../scratch-folder.js';
 
 describe('what the embedded engines need', () => {
   const scratch = scratchFolders();
-  const before = { PATH: process.env['PATH'], JAVA_HOME: process.env['JAVA_HOME'] };
+  const { PATH, JAVA_HOME, XDG_CACHE_HOME } = process.env;
+  const before = { PATH, JAVA_HOME, XDG_CACHE_HOME };
   afterEach(() => {
     for (const [name, value] of Object.entries(before)) {
       if (value === undefined) Reflect.deleteProperty(process.env, name);
@@ -31,6 +32,19 @@ describe('what the embedded engines need', () => {
       /needs Java 17 or newer\..*apt-get install openjdk-17-jre-headless.*KAFKA_BROKERS/s,
     );
     await expect(findPython()).rejects.toThrow(/Python 3 was not found\..*apt-get install python3/);
+  });
+
+  it('refuses a version of SecantusDB whose hashes are not in its list, with the command that adds it', async () => {
+    const python = `case "$*" in
+      *--version) ;;
+      *--require-hashes*) echo 'ERROR: No matching distribution found for secantusdb==0.7.0b3'; exit 1 ;;
+      -c*) echo "python 3.11 $0" ;;
+    esac`;
+    await withCommands({ python3: python });
+    process.env['XDG_CACHE_HOME'] = await scratch();
+    await expect(findSecantus(() => undefined)).rejects.toThrow(
+      /installed no allowed version of SecantusDB \(0\.7\.0b3.*\): .*\n.* allowed by: sh packages\/local\/secantus\/lock VERSION$/,
+    );
   });
 
   it('does not take a Java that is too old', async () => {
