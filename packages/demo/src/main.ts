@@ -47,6 +47,8 @@ interface Running {
   stack?: Stack;
   /** File with the addresses of this stack; removed when the stack stops. */
   envFile?: string;
+  /** Rejected when the data folder is deleted. */
+  readonly lost: PromiseWithResolvers<never>;
 }
 
 /** Removes the file with the addresses, then stops the stack. */
@@ -65,7 +67,7 @@ async function demonstrate(once: boolean, eventsFile: string, running: Running):
   const started = performance.now();
   print('· starting Kafka, MongoDB, token issuer and services');
   const log = (line: string): void => print(`· ${line}`);
-  const stack = await startStack({ dataDir, fixedPorts: !once, tenants, log });
+  const stack = await startStack({ dataDir, fixedPorts: !once, tenants, log, onLost: running.lost.reject });
   running.stack = stack;
   print(paint('green', `· everything is up after ${((performance.now() - started) / 1_000).toFixed(1)} s`));
   showFaults(lines);
@@ -105,15 +107,16 @@ async function main(): Promise<number> {
     print(USAGE);
     return 0;
   }
-  const running: Running = {};
+  const running: Running = { lost: Promise.withResolvers() };
   const stopped = onceEmitted(untilSignal(), 'abort').then(() => {
     print('· stopping; attempts under way may take 30 s');
     return 130;
   });
+  const ended = Promise.race([stopped, running.lost.promise]);
   try {
     // After a signal, a call that fails because the stack stops is not an error.
-    const code = await Promise.race([stopped, demonstrate(once, eventsFile, running)]);
-    if (code === undefined) await stopped;
+    const code = await Promise.race([ended, demonstrate(once, eventsFile, running)]);
+    if (code === undefined) await ended;
     return code ?? 0;
   } finally {
     await stop(running);

@@ -127,6 +127,8 @@ async function start<C>(definition: ServiceDefinition<C>): Promise<void> {
   try {
     const admin = await startAdminServer({ port: settings.adminPort, host: settings.adminHost, ...scope });
     closers.add('admin server', () => admin.close());
+    // Whoever started this process knows from here on that this process has the admin port, and no other.
+    process.send?.('listening');
     let composed = false;
     scope.health.readiness('start', () => (composed ? undefined : 'starting'));
     await definition.compose(config, scope);

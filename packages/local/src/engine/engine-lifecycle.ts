@@ -33,8 +33,8 @@ export interface EngineLaunch {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Resolves with undefined when the engine is ready, or with the obstacle. */
-  awaitReady(pollOptions: PollOptions): Promise<string | undefined>;
+  /** Resolves with undefined when the engine of this process is ready, or with the obstacle: another one may have its port. */
+  awaitReady(pollOptions: PollOptions, pid: number): Promise<string | undefined>;
 }
 
 /** Starts an engine and resolves when it is ready. If it does not become ready, kills it and throws with the last lines of its log. */
@@ -42,9 +42,9 @@ export async function launchEngine(launch: EngineLaunch): Promise<GuardedProcess
   const { title, folder: cwd, logName, command, args, env } = launch;
   const logFile = join(cwd, logName);
   const engine = spawnGuarded(command, args, { cwd, logFile, env });
-  await rememberEngine(cwd, engine.pid);
+  rememberEngine(cwd, engine.pid);
   const isAbandoned = () => engine.exitReason() !== undefined;
-  const obstacle = await launch.awaitReady({ deadlineMs: READY_DEADLINE_MS, isAbandoned });
+  const obstacle = await launch.awaitReady({ deadlineMs: READY_DEADLINE_MS, isAbandoned }, engine.pid);
   if (obstacle === undefined) return engine;
   const reason = engine.exitReason() ?? `not ready: ${obstacle}`;
   engine.kill();

@@ -1,9 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile, readFile } from 'node:fs/promises';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, dirname } from 'node:path';
-import { runCommand, errorText } from './command.js';
 import { RESPONSE_DEADLINE_MS, untilClear } from './wait.js';
 import type { Log } from './wait.js';
 
@@ -59,11 +59,37 @@ export async function writeWhole(path: string, text: string, mode: 0o600 | 0o640
   await rename(unfinished, path);
 }
 
-const PID_FILE = 'engine.pid';
+/** When a process started, in the words of the operating system; undefined when it has ended. With its id it names one process for ever. */
+function startOf(pid: number): string | undefined {
+  try {
+    if (process.platform !== 'linux')
+      return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { timeout: 5_000 }).toString();
+    // proc_pid_stat(5): the state is field 3, behind the name in parentheses; the start is field 22.
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' ? undefined : fields[19];
+  } catch {
+    return undefined; // There is no such process.
+  }
+}
 
-/** Writes the id of the engine's process into its data folder. */
-export const rememberEngine = (folder: string, pid: number): Promise<void> =>
-  writeFile(join(folder, PID_FILE), `${pid}\n`);
+/** Writes a file that names a process: its id, and when it started, because ids are used again. `wx`: throws when the file exists. */
+export const writeOwner = (file: string, pid: number, flag: 'w' | 'wx'): void =>
+  writeFileSync(file, `${pid} ${startOf(pid) ?? ''}`, { flag });
+
+/** Returns the id of the process that a file names; undefined when it has ended or there is no such file. */
+export function ownerOf(file: string): number | undefined {
+  const [, pid, start] = existsSync(file) ? (/^(\d+) ([^]+)$/.exec(readFileSync(file, 'utf8')) ?? []) : [];
+  return start !== undefined && startOf(Number(pid)) === start ? Number(pid) : undefined;
+}
+
+const pidFile = (folder: string): string => join(folder, 'engine.pid');
+
+/** Returns the id of the engine's process that uses a data folder; undefined when none does. */
+export const engineOf = (folder: string): number | undefined => ownerOf(pidFile(folder));
+
+/** Writes the engine's process into its data folder. */
+export const rememberEngine = (folder: string, pid: number): void => writeOwner(pidFile(folder), pid, 'w');
 
 /**
  * Waits until no engine uses `folder`: one may still run after its parent was killed. Throws when it runs at the deadline, default 15 s.
@@ -73,39 +99,12 @@ export async function awaitFreeDataFolder(
   log: Log,
   deadlineMs = RESPONSE_DEADLINE_MS,
 ): Promise<void> {
-  const path = join(folder, PID_FILE);
-  const pid = Number(await readFile(path, 'utf8').catch(() => ''));
-  if (pid > 0 && (await usesFolder(pid, folder))) {
+  const pid = engineOf(folder);
+  if (pid !== undefined) {
     log(`process ${pid} still uses ${folder}; waiting for its end`);
     const inUse = `${folder} is in use by process ${pid}. Stop it, or choose another data folder.`;
-    const check = async () => ((await usesFolder(pid, folder)) ? inUse : undefined);
+    const check = () => Promise.resolve(engineOf(folder) === undefined ? undefined : inUse);
     if ((await untilClear(check, { deadlineMs })) !== undefined) throw new Error(inUse);
   }
-  await rm(path, { force: true });
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return errorText(error).includes('EPERM');
-  }
-}
-
-/** Whether the process runs and its command line names the folder. False for a zombie, and for another program with a recycled id. */
-export async function usesFolder(pid: number, folder: string): Promise<boolean> {
-  if (!isAlive(pid)) return false;
-  return (await commandLine(pid)).includes(folder);
-}
-
-async function commandLine(pid: number): Promise<string> {
-  if (process.platform === 'linux') {
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-    } catch {
-      return '';
-    }
-  }
-  return (await runCommand('ps', ['-o', 'args=', '-p', String(pid)], { timeoutMs: 5_000 })).output;
+  await rm(pidFile(folder), { force: true });
 }

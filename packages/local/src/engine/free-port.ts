@@ -1,45 +1,45 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 // Below the kernel's range for outgoing connections (from 32768 on Linux). So a restarted engine finds its port still free.
 const LOWEST = 20_000;
 const HIGHEST = 31_999;
 const TRIES = 200;
-/** A process chooses every sixteenth port, offset by its id. So two processes rarely choose the same port before they listen. */
-const STEP = 16;
-const handedOut = new Set<number>();
+const reserved = new Set<number>();
 
 /**
  * Returns a TCP port that is free at 127.0.0.1: `preferred` if possible, otherwise one of 20000–31999. A random port is returned once in a
- * process, so parallel callers never get the same one. `preferred` may be returned again. Throws after 200 tries.
+ * process, so parallel callers never get the same one. `preferred` may be returned again. No other process gets the port from this function
+ * while this one runs. Throws after 200 tries.
  */
 export async function freePort(preferred?: number): Promise<number> {
-  if (preferred !== undefined && (await isFree(preferred))) {
-    handedOut.add(preferred);
-    return preferred;
-  }
+  if (preferred !== undefined && (await take(preferred))) return preferred;
   for (let tried = 0; tried < TRIES; tried += 1) {
-    const port =
-      LOWEST + STEP * Math.floor((Math.random() * (HIGHEST - LOWEST)) / STEP) + (process.pid % STEP);
-    if (handedOut.has(port)) continue;
-    handedOut.add(port);
-    if (await isFree(port)) return port;
+    const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST + 1));
+    if (!reserved.has(port) && (await take(port))) return port;
   }
   throw new Error(`no free port found between ${LOWEST} and ${HIGHEST} after ${TRIES} tries`);
 }
 
-/** Runs `start` with two free ports. If it fails because another program has taken one of them, runs it once more with two other ports. */
-export async function onFreePorts<T>(
-  preferred: number | undefined,
-  start: (port: number, secondPort: number) => Promise<T>,
-): Promise<T> {
-  const ports = [await freePort(preferred), await freePort()] as const;
+const take = async (port: number): Promise<boolean> => (await reserve(port)) && isFree(port);
+
+/**
+ * Reserves a port until this process ends, however it ends, by binding the UDP port of the same number. The TCP port itself has to stay
+ * free for the program that will listen on it. False when another process has the reservation.
+ */
+async function reserve(port: number): Promise<boolean> {
+  if (reserved.has(port)) return true;
+  const socket = createSocket('udp4').unref();
   try {
-    return await start(...ports);
-  } catch (error) {
-    const taken = (await Promise.all(ports.map(isFree))).includes(false);
-    if (!taken) throw error;
-    return start(await freePort(), await freePort());
+    socket.bind({ port, address: '127.0.0.1', exclusive: true });
+    await once(socket, 'listening');
+  } catch {
+    socket.close();
+    return false;
   }
+  reserved.add(port);
+  return true;
 }
 
 function isFree(port: number): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Kafka, logLevel, type Admin } from 'kafkajs';
+import kafkajs, { Kafka, logLevel, type Admin } from 'kafkajs';
 import { errorText, lastLines, runCommand } from '../engine/command.js';
 import { READY_DEADLINE_MS, untilClear, type PollOptions } from '../engine/wait.js';
 import { launchEngine } from '../engine/engine-lifecycle.js';
@@ -40,20 +40,36 @@ export async function withAdmin<T>(
 
 /**
  * Waits until the broker at `address` ("host:port") is ready: metadata lists the broker and a controller, and the controller would create a
- * topic (a request with `validateOnly`). An open port alone proves nothing. Resolves with undefined, or with the obstacle when the deadline
- * has passed.
+ * topic (a request with `validateOnly`). An open port alone proves nothing. With `logDir`: until the broker with this data folder has the
+ * port. Resolves with undefined, or with the obstacle when the deadline has passed.
  */
-export const awaitBroker = (address: string, pollOptions: PollOptions): Promise<string | undefined> =>
-  untilClear(() => obstacleOf(address), pollOptions);
+export const awaitBroker = (
+  address: string,
+  pollOptions: PollOptions,
+  logDir?: string,
+): Promise<string | undefined> => untilClear(() => obstacleOf(address, logDir), pollOptions);
 
-const obstacleOf = (address: string): Promise<string | undefined> =>
+const obstacleOf = (address: string, logDir: string | undefined): Promise<string | undefined> =>
   withAdmin([address], async (admin) => {
     const cluster = await admin.describeCluster();
-    if (cluster.brokers.length === 0 || cluster.controller === null) return 'no broker or no controller yet';
+    const broker = cluster.brokers.find(({ port }) => address.endsWith(`:${port}`)) ?? cluster.brokers[0];
+    if (broker === undefined || cluster.controller === null) return 'no broker or no controller yet';
+    if (logDir !== undefined && (await logDirOf(admin, broker.nodeId)) !== logDir)
+      return 'another broker has the port';
     const topics = [{ topic: 'ready', numPartitions: 1, replicationFactor: 1 }];
     await admin.createTopics({ validateOnly: true, waitForLeaders: false, topics });
     return undefined;
   }).catch(errorText);
+
+async function logDirOf(admin: Admin, nodeId: number): Promise<string | undefined> {
+  const broker = {
+    type: kafkajs.ConfigResourceTypes.BROKER,
+    name: String(nodeId),
+    configNames: ['log.dirs'],
+  };
+  const { resources } = await admin.describeConfigs({ resources: [broker], includeSynonyms: false });
+  return resources[0]?.configEntries[0]?.configValue;
+}
 
 /** A small heap and quick compiler settings: a start in two seconds, 150 MB when idle. */
 const SMALL_JVM = [
@@ -139,7 +155,8 @@ export async function runTool(
 
 /** Starts the broker and resolves when it is ready. */
 export async function launchBroker(runtime: BrokerRuntime, launch: BrokerLaunch): Promise<GuardedProcess> {
-  const propertiesFile = await writeBrokerProperties(launch, brokerDataFolder(launch.folder));
+  const logDir = brokerDataFolder(launch.folder);
+  const propertiesFile = await writeBrokerProperties(launch, logDir);
   return launchEngine({
     title: 'Apache Kafka',
     folder: launch.folder,
@@ -147,6 +164,6 @@ export async function launchBroker(runtime: BrokerRuntime, launch: BrokerLaunch)
     command: runtime.java,
     args: [...javaArguments(runtime, launch.jvmOptions, 'kafka.Kafka'), propertiesFile],
     env: JAVA_ENV,
-    awaitReady: (pollOptions) => awaitBroker(`127.0.0.1:${launch.port}`, pollOptions),
+    awaitReady: (pollOptions) => awaitBroker(`127.0.0.1:${launch.port}`, pollOptions, logDir),
   });
 }

@@ -17,7 +17,7 @@ import {
   type BrokerRuntime,
 } from './broker-process.js';
 import { cachedFolder, awaitFreeDataFolder } from '../engine/folders.js';
-import { onFreePorts } from '../engine/free-port.js';
+import { freePort } from '../engine/free-port.js';
 import { ensureData, makeInternalTopics } from './broker-data.js';
 import { ensureKafkaJars, findJava } from './jars.js';
 
@@ -122,11 +122,10 @@ async function startBroker(
   { dataDir, log, port: preferredPort, proxiedListeners = [], secure }: KafkaSettings,
   jvmOptions: readonly string[],
 ): Promise<KafkaEngine> {
-  return onFreePorts(preferredPort, async (port, controllerPort) => {
-    const launch = { folder: dataDir, port, controllerPort, proxiedListeners, secure, jvmOptions };
-    const lifecycle = await superviseBroker(runtime, launch, log);
-    return Object.assign(lifecycle, { kind: 'embedded' as const, brokers: [`127.0.0.1:${port}`] });
-  });
+  const [port, controllerPort] = [await freePort(preferredPort), await freePort()];
+  const launch = { folder: dataDir, port, controllerPort, proxiedListeners, secure, jvmOptions };
+  const lifecycle = await superviseBroker(runtime, launch, log);
+  return Object.assign(lifecycle, { kind: 'embedded' as const, brokers: [`127.0.0.1:${port}`] });
 }
 
 /**

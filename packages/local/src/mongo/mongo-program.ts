@@ -7,11 +7,17 @@ import type { GuardedProcess } from '../engine/guarded-process.js';
 
 const ATTEMPT_MS = 2_000;
 
-/** Waits until the server responds to `ping`. Resolves with undefined, or with the obstacle when the deadline has passed. */
-export const awaitMongo = (uri: string, pollOptions: PollOptions): Promise<string | undefined> =>
-  untilClear(() => ping(uri), pollOptions);
+/**
+ * Waits until the server responds; with `pid`, until that process does. Resolves with undefined, or with the obstacle when the deadline has
+ * passed.
+ */
+export const awaitMongo = (
+  uri: string,
+  pollOptions: PollOptions,
+  pid?: number,
+): Promise<string | undefined> => untilClear(() => obstacleOf(uri, pid), pollOptions);
 
-async function ping(uri: string): Promise<string | undefined> {
+async function obstacleOf(uri: string, pid: number | undefined): Promise<string | undefined> {
   // Loaded on demand, because most users of this package start no database.
   const { MongoClient } = await import('mongodb');
   const client = new MongoClient(uri, {
@@ -19,8 +25,9 @@ async function ping(uri: string): Promise<string | undefined> {
     connectTimeoutMS: ATTEMPT_MS,
   });
   try {
-    await client.db('admin').command({ ping: 1 });
-    return undefined;
+    // A ping needs no rights at a server that somebody named.
+    const status = await client.db('admin').command(pid === undefined ? { ping: 1 } : { serverStatus: 1 });
+    return pid === undefined || Number(status['pid']) === pid ? undefined : 'another server has the port';
   } catch (error) {
     return errorText(error);
   } finally {
@@ -64,6 +71,6 @@ export async function launchMongo(
     folder,
     logName: 'mongo.log',
     args: program.args({ port, dataFolder, configPath }),
-    awaitReady: (pollOptions) => awaitMongo(embeddedUri(port), pollOptions),
+    awaitReady: (pollOptions, pid) => awaitMongo(embeddedUri(port), pollOptions, pid),
   });
 }

@@ -8,7 +8,7 @@ import type { Log } from '../engine/wait.js';
 import { awaitMongo, embeddedUri, launchMongo, type MongoProgram } from './mongo-program.js';
 import { awaitFreeDataFolder } from '../engine/folders.js';
 import { errorText, runCommand } from '../engine/command.js';
-import { onFreePorts } from '../engine/free-port.js';
+import { freePort } from '../engine/free-port.js';
 import { findSecantus } from './secantus.js';
 
 interface MongoOptions {
@@ -75,17 +75,16 @@ export async function startEmbeddedMongo(
   const { dataDir, log } = settings;
   await mkdir(dataDir, { recursive: true });
   const program = await chooseProgram(settings);
-  return onFreePorts(settings.port, async (port) => {
-    const lifecycle = await superviseEngine(async () => {
-      await awaitFreeDataFolder(dataDir, log);
-      return launchMongo(program, dataDir, port);
-    });
-    const base = embeddedUri(port);
-    return Object.assign(lifecycle, {
-      kind: 'embedded' as const,
-      title: program.title,
-      uri: (database?: string) => (database === undefined ? base : withDatabase(base, database)),
-    });
+  const port = await freePort(settings.port);
+  const lifecycle = await superviseEngine(async () => {
+    await awaitFreeDataFolder(dataDir, log);
+    return launchMongo(program, dataDir, port);
+  });
+  const base = embeddedUri(port);
+  return Object.assign(lifecycle, {
+    kind: 'embedded' as const,
+    title: program.title,
+    uri: (database?: string) => (database === undefined ? base : withDatabase(base, database)),
   });
 }
 

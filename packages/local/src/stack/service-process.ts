@@ -67,9 +67,14 @@ async function isReady(adminPort: number): Promise<boolean> {
 async function untilReady(
   { name, adminPort, logFile, abandoned }: ServiceOptions,
   logStart: number,
+  child: ChildProcess,
   hasEnded: () => string | undefined,
 ): Promise<void> {
-  const obstacleOf = async () => ((await isReady(adminPort)) ? undefined : 'was not ready after 90 s');
+  let isListening = false;
+  child.once('message', () => (isListening = true));
+  // Before the child listens, another program may answer at its port.
+  const obstacleOf = async () =>
+    isListening && (await isReady(adminPort)) ? undefined : 'was not ready after 90 s';
   const isAbandoned = () => hasEnded() !== undefined || abandoned?.aborted === true;
   const obstacle = await untilClear(obstacleOf, { deadlineMs: READY_TIMEOUT_MS, everyMs: 50, isAbandoned });
   if (obstacle === undefined) return;
@@ -118,7 +123,7 @@ export async function startServiceProcess(options: ServiceOptions) {
     clearTimeout(force);
   };
   try {
-    await untilReady(options, logStart, () => reason);
+    await untilReady(options, logStart, child, () => reason);
   } catch (error) {
     await stop();
     throw error;

@@ -1,39 +1,43 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RECORD_FORMAT } from '@webhooks/contracts';
+import { ownerOf, writeOwner } from '../engine/folders.js';
 import type { DevelopmentClient } from '../issuer/start-issuer.js';
 
-function ownerOf(file: string): number | undefined {
-  try {
-    const pid = Number(readFileSync(file, 'utf8'));
-    process.kill(pid, 0);
-    return pid;
-  } catch {
-    return undefined;
-  }
-}
-
 /** Throws when the folder has records of another format. Writes the current format into a new folder. */
-function checkFormat(dataDir: string): void {
+export function checkFormat(dataDir: string): void {
   const file = join(dataDir, 'format');
   if (!existsSync(join(dataDir, 'secrets.json'))) writeFileSync(file, RECORD_FORMAT);
   else if (!existsSync(file) || readFileSync(file, 'utf8') !== RECORD_FORMAT)
     throw new Error(`${dataDir} was written by another version of this project: delete it`);
 }
 
+/** Interval of checks whether the data folder is still there. */
+const LOOK_MS = 250;
+
 /**
- * Claims a data folder for this process. Throws when another process uses it or another version wrote it. Returns a function that releases
- * it.
+ * Claims a data folder for this process. Throws when another process uses it. Returns a function that releases it, and removes
+ * `stack.json`. Calls `onLost` once when the folder is deleted before.
  */
-export function claimDataDir(dataDir: string): () => void {
+export function claimDataDir(dataDir: string, onLost: (fault: Error) => void): () => void {
   const file = join(dataDir, 'pid');
   const owner = ownerOf(file);
-  if (owner !== undefined && owner !== process.pid) {
+  if (owner !== undefined)
     throw new Error(`another stack is running on ${dataDir} (process ${owner}); stop it with: kill ${owner}`);
-  }
-  checkFormat(dataDir);
-  writeFileSync(file, String(process.pid));
-  return () => rmSync(file, { force: true });
+  rmSync(file, { force: true });
+  writeOwner(file, process.pid, 'wx');
+  const isOurs = () => existsSync(file) && readFileSync(file, 'utf8').startsWith(`${process.pid} `);
+  const watch = setInterval(() => {
+    if (isOurs()) return;
+    clearInterval(watch);
+    onLost(new Error(`${dataDir} was deleted while its stack ran: the stack ends`));
+  }, LOOK_MS);
+  return () => {
+    clearInterval(watch);
+    if (!isOurs()) return;
+    rmSync(fileIn(dataDir), { force: true });
+    rmSync(file);
+  };
 }
 
 /** Addresses, clients and processes of a running stack, for programs that use it. */
@@ -62,9 +66,4 @@ export function writeStackFile(dataDir: string, description: StackDescription): 
   const file = fileIn(dataDir);
   writeFileSync(`${file}.new`, `${JSON.stringify(description, null, 2)}\n`, { mode: 0o600 });
   renameSync(`${file}.new`, file);
-}
-
-/** Removes `stack.json`, if there is one. */
-export function removeStackFile(dataDir: string): void {
-  rmSync(fileIn(dataDir), { force: true });
 }

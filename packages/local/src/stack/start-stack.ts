@@ -18,7 +18,7 @@ import { planServices } from './service-environments.js';
 import type { EngineProxies, ServicePlan } from './service-environments.js';
 import { choosePorts } from './ports.js';
 import type { Ports } from './ports.js';
-import { claimDataDir, removeStackFile, writeStackFile } from './stack-file.js';
+import { checkFormat, claimDataDir, writeStackFile } from './stack-file.js';
 import type { StackDescription } from './stack-file.js';
 
 export interface StackOptions {
@@ -41,6 +41,8 @@ export interface StackOptions {
   /** Whether the embedded Kafka is configured for lasting load (see `KafkaOptions`), default false. */
   readonly forLoad?: boolean;
   readonly log: (line: string) => void;
+  /** Called when the data folder is deleted while the stack runs, which then has to be stopped; default: nothing is done. */
+  readonly onLost?: (fault: Error) => void;
 }
 
 const AUDIENCE = 'https://webhooks.localhost/integration';
@@ -113,18 +115,11 @@ function describe(parts: StackParts): StackDescription {
   };
 }
 
-function prepareDataDir(dataDir: string, closers: Closer[]): void {
+function prepareDataDir({ dataDir, onLost = () => undefined }: StackOptions, closers: Closer[]): void {
   mkdirSync(join(dataDir, 'logs'), { recursive: true, mode: 0o700 });
-  const release = claimDataDir(dataDir);
-  closers.push(() => {
-    try {
-      // Removed before the folder is released, because the next stack writes its own file there.
-      removeStackFile(dataDir);
-    } finally {
-      release();
-    }
-    return Promise.resolve();
-  });
+  const release = claimDataDir(dataDir, onLost);
+  closers.push(() => Promise.resolve().then(release));
+  checkFormat(dataDir);
 }
 
 /** Throws when a worker of another stack reads this Kafka. Two stacks would share groups, and could not decrypt each other's secrets. */
@@ -140,7 +135,7 @@ async function refuseShared({ kind, brokers }: KafkaEngine, dataDir: string): Pr
 
 async function open(options: StackOptions, closers: Closer[]) {
   const { dataDir, log } = options;
-  prepareDataDir(dataDir, closers);
+  prepareDataDir(options, closers);
   const secrets = openDevelopmentSecrets(dataDir);
   const clients = planClients(options.tenants ?? [], secrets);
   const ports = await choosePorts(options.fixedPorts, log);

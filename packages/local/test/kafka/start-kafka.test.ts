@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runCommand } from '../../src/engine/command.js';
-import { awaitFreeDataFolder, usesFolder } from '../../src/engine/folders.js';
-import { ALL_COMPILERS, classArchive, javaArguments } from '../../src/kafka/broker-process.js';
+import { awaitFreeDataFolder, engineOf } from '../../src/engine/folders.js';
+import { ALL_COMPILERS, awaitBroker, classArchive, javaArguments } from '../../src/kafka/broker-process.js';
 import { prepareRuntime, startEmbeddedKafka, useKafkaAddress } from '../../src/kafka/start-kafka.js';
 import type { KafkaEngine } from '../../src/kafka/start-kafka.js';
 import { freePort } from '../../src/engine/free-port.js';
@@ -53,7 +53,10 @@ describe('the embedded Kafka', () => {
     // Each format writes a directory id of its own.
     const identity = (folder: string) => readFile(join(folder, 'data', 'meta.properties'), 'utf8');
     expect(await identity(dataDir)).toBe(await identity(template));
-    expect(await usesFolder(engine.pid ?? 0, classArchive(template))).toBe(true);
+    const { output: command } = await runCommand('ps', ['-o', 'args=', '-p', String(engine.pid)], {
+      timeoutMs: 5_000,
+    });
+    expect(command).toContain(classArchive(template));
     // With -Xshare:on Java ends when it cannot use the archive.
     const strictly = javaArguments(runtime, ['-Xshare:on', ALL_COMPILERS], 'kafka.tools.StorageTool');
     const { code, output } = await runCommand(java, [...strictly, 'random-uuid'], { timeoutMs: 60_000 });
@@ -88,23 +91,23 @@ describe('the embedded Kafka', () => {
   it('ends when its parent is killed, and its folder can be used at once', async () => {
     const dataDir = await scratch();
     const holder = runProgram('hold-engine', ['kafka', dataDir]);
-    const pid = Number(await holder.firstLine);
-    expect(await usesFolder(pid, dataDir)).toBe(true);
+    const [pid = ''] = (await holder.firstLine).split(' ');
+    expect(String(engineOf(dataDir))).toBe(pid);
     holder.child.kill('SIGKILL');
-    await start(dataDir);
-    expect(await usesFolder(pid, dataDir)).toBe(false);
+    const next = await start(dataDir);
+    expect(engineOf(dataDir)).toBe(next.pid);
+    expect(String(next.pid)).not.toBe(pid);
   });
 
-  it('takes another port when the preferred one is in use', async () => {
-    const port = Number(testKafkaBrokers()[0]?.split(':')[1]);
-    const engine = await start(await scratch(), port);
-    expect(engine.brokers).not.toEqual([`127.0.0.1:${port}`]);
-    await expect(makeTopic(clientOf(engine.brokers))).resolves.toBeDefined();
+  it('is not taken for another one that listens on its port', async () => {
+    const [address = ''] = testKafkaBrokers();
+    const obstacle = await awaitBroker(address, { deadlineMs: 0 }, await scratch());
+    expect(obstacle).toBe('another broker has the port');
   });
 
   it('starts after a crash that left a recycled process id, half a format or half a data folder', async () => {
     const dataDir = await scratch();
-    await writeFile(join(dataDir, 'engine.pid'), `${process.pid}\n`);
+    await writeFile(join(dataDir, 'engine.pid'), `${process.pid} earlier`);
     await mkdir(join(dataDir, 'data.unfinished', 'rest'), { recursive: true });
     await mkdir(join(dataDir, 'data', 'topic-0'), { recursive: true });
     const lines: string[] = [];

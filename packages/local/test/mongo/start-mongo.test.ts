@@ -1,5 +1,6 @@
 import { MongoClient } from 'mongodb';
-import { usesFolder } from '../../src/engine/folders.js';
+import { engineOf } from '../../src/engine/folders.js';
+import { awaitMongo } from '../../src/mongo/mongo-program.js';
 import { startEmbeddedMongo, useMongoAddress, withDatabase } from '../../src/mongo/start-mongo.js';
 import type { MongoEngine } from '../../src/mongo/start-mongo.js';
 import { testMongoUri } from '../../src/test-engines.js';
@@ -55,12 +56,17 @@ describe('the embedded MongoDB', () => {
   it('ends when its parent is killed, and its folder can be used at once', async () => {
     const dataDir = await scratch();
     const holder = runProgram('hold-engine', ['mongo', dataDir]);
-    const pid = Number(await holder.firstLine);
-    expect(await usesFolder(pid, dataDir)).toBe(true);
+    const [pid = ''] = (await holder.firstLine).split(' ');
+    expect(String(engineOf(dataDir))).toBe(pid);
     holder.child.kill('SIGKILL');
     const next = await start(dataDir);
-    expect(await usesFolder(pid, dataDir)).toBe(false);
+    expect(engineOf(dataDir)).toBe(next.pid);
     expect(await read(next)).toEqual([]);
+  });
+
+  it('is not taken for another one that listens on its port', async () => {
+    const obstacle = await awaitMongo(testMongoUri('any'), { deadlineMs: 0 }, process.pid);
+    expect(obstacle).toBe('another server has the port');
   });
 
   it('can be named by its address, and is not ended then', async () => {
