@@ -140,7 +140,7 @@ const TERMINAL = `data:text/javascript,${encodeURIComponent(
 
 test('login asks for the address of query-api where the service has it elsewhere', async () => {
   const refused = () => [401, { code: 'invalid-token' }] as const;
-  const env = await startService({ 'GET /webhooks': refused, 'GET /events': refused });
+  const env = await startService({ 'GET /webhooks': refused, 'POST /events': refused });
   const typed = 'https://query.example.com/integration/v1\r';
   const { code, err } = await runProcess(['login'], { ...env, NODE_OPTIONS: `--import=${TERMINAL}` }, typed);
   expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining('Address of query-api') as string });

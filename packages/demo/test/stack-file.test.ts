@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execFile } from 'node:child_process';
@@ -27,6 +27,10 @@ const start = async (): Promise<Stack> =>
 it('stack.json names the processes of a stack that runs, and is gone after an orderly stop', async () => {
   const stack = await start();
   expect(JSON.parse(readFileSync(stackFile(), 'utf8'))).toMatchObject({ processes: { start: process.pid } });
+  // A second stack on the same folder is refused before it changes anything.
+  const second = startStack({ dataDir, fixedPorts: false, log: () => undefined });
+  await expect(second).rejects.toThrow('another stack is running');
+  expect(existsSync(stackFile())).toBe(true);
   await stack.stop();
   expect(existsSync(stackFile())).toBe(false);
 });
@@ -68,11 +72,4 @@ it('the variables and the token of env.sh open the APIs from sh and bash', async
   }
   await stack.stop();
   await expect(useEnvFile('sh', file)).rejects.toThrow(/no token from/);
-});
-
-it('a start that is refused leaves the stack.json of the stack that runs there', async () => {
-  writeFileSync(join(dataDir, 'pid'), String(process.ppid));
-  writeFileSync(stackFile(), 'of the other');
-  await expect(start()).rejects.toThrow('another stack is running');
-  expect(readFileSync(stackFile(), 'utf8')).toBe('of the other');
 });

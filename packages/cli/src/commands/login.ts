@@ -59,8 +59,7 @@ const PROBES: readonly (readonly [ProfileField, (client: Client) => Promise<unkn
 const serves = (call: Promise<unknown>): Promise<boolean> =>
   call.then(
     () => true,
-    (error: unknown) =>
-      error instanceof ProblemError && error.status !== 404 && error.code !== 'unknown',
+    (error: unknown) => error instanceof ProblemError && error.status !== 404 && error.code !== 'unknown',
   );
 
 /** Returns the profile with the addresses that it lacks: at a terminal it prompts for each, else it warns. */
@@ -71,7 +70,10 @@ async function probe(client: Client, profile: Profile, note: Output['note']): Pr
     if (await serves(call(client))) continue;
     if (own === undefined && process.stdin.isTTY)
       found = { ...found, [field]: (await prompt(field)) || undefined };
-    else note(`Warning: nothing of ours responds at ${own ?? url}: webhooks login ${profiles.optionOf(field)} URL`);
+    else
+      note(
+        `Warning: nothing of ours responds at ${own ?? url}: webhooks login ${profiles.optionOf(field)} URL`,
+      );
   }
   return found;
 }
