@@ -25,7 +25,7 @@ export const usage = (message: string, fix?: string): Failure => new Failure('us
 /** Fixes by the `code` of a problem (see `packages/contracts/README.md`), or by its exit when the code has none. */
 const FIXES: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    'invalid-token': 'log in again: webhooks login',
+    'invalid-token': 'check audience and scope, and log in again: webhooks login',
     'insufficient-scope':
       'ask the operator for the scope, or log in as another client: webhooks login --profile NAME',
     'webhook-already-registered': 'change the one that is there: webhooks update REF',
@@ -90,7 +90,7 @@ export function toLoginFailure(error: unknown): Failure {
   const message = `${title}: ${status} ${code}: ${detail}`;
   if (exitOf(status, code) === 'unreachable')
     return new Failure('unreachable', message, FIXES.get('unreachable'), code);
-  const fix = 'check client id, secret, scope and audience: webhooks login';
+  const fix = 'check token endpoint, client id, secret, scope and audience: webhooks login';
   return new Failure('unauthorized', message, fix, 'invalid-client');
 }
 

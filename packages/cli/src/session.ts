@@ -1,6 +1,12 @@
 import { confirm } from '@clack/prompts';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createClient, ConnectionError, ProblemError, UnexpectedResponseError } from '@webhooks/client';
+import {
+  createClient,
+  ConnectionError,
+  IssuerError,
+  ProblemError,
+  UnexpectedResponseError,
+} from '@webhooks/client';
 import type { Client } from '@webhooks/client';
 import { Failure, toFailure, toLoginFailure, usage } from './failure.js';
 import { card, createOutput, plain, present, type Output } from './output.js';
@@ -38,11 +44,15 @@ export const orNothing = <T>(request: Promise<T>): Promise<T | undefined> =>
   });
 
 /** The codes of problems that no repeat of a request changes. Every other response may be a proxy's. */
-const ENDING = /^(invalid-token|insufficient-scope|forbidden-tenant|invalid_client|cursor-expired)$/;
-const isOutage = (error: unknown): boolean =>
-  error instanceof ProblemError
-    ? !ENDING.test(error.code)
-    : error instanceof ConnectionError || error instanceof UnexpectedResponseError;
+const ENDING = /^(invalid-token|insufficient-scope|forbidden-tenant|cursor-expired)$/;
+/** Whether the issuer said no, in its own words (RFC 6749 §5.2). */
+const isRefusal = ({ status, code }: IssuerError): boolean =>
+  [400, 401, 403].includes(status) && code !== 'unknown';
+function isOutage(error: unknown): boolean {
+  if (error instanceof IssuerError) return !isRefusal(error);
+  if (error instanceof ProblemError) return !ENDING.test(error.code);
+  return error instanceof ConnectionError || error instanceof UnexpectedResponseError;
+}
 
 const RETRY_MS = 2_000; // a service that restarts is ready again within seconds
 

@@ -139,7 +139,7 @@ const TERMINAL = `data:text/javascript,${encodeURIComponent(
 )}`;
 
 test('login asks for the address of query-api where the service has it elsewhere', async () => {
-  const refused = () => [401, { code: 'invalid-token' }] as const;
+  const refused = () => [403, { code: 'insufficient-scope' }] as const;
   const env = await startService({ 'GET /webhooks': refused, 'POST /events': refused });
   const typed = 'https://query.example.com/integration/v1\r';
   const { code, err } = await runProcess(['login'], { ...env, NODE_OPTIONS: `--import=${TERMINAL}` }, typed);

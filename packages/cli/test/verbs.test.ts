@@ -168,7 +168,7 @@ describe.each(ONE_OF_EACH)('webhooks $verb', (verb) => {
     const [plain, machine] = await Promise.all([run(words(verb), env), run([...words(verb), '--json'], env)]);
     expect([plain.code, machine.code]).toEqual([3, 3]);
     expect(plain.err).toMatch(
-      /token issuer .* responded with an error: 401 invalid_client.*\n→ check client id, secret, scope/,
+      /token issuer .* responded with an error: 401 invalid_client.*\n→ check token endpoint, client id, secret, scope/,
     );
     expect(codeOf(machine.err)).toBe('invalid-client');
   });

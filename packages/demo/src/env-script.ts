@@ -7,9 +7,9 @@ import type { StackDescription } from '@webhooks/local';
 const BASE = '/integration/v1';
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** `webhooks`, the command line, with the addresses and credentials of the variables. */
+/** `webhooks`, the command line, with the addresses and credentials of the variables, and nothing of another login. */
 const COMMAND_LINE = `webhooks() {
-  WEBHOOKS_URL="$CONFIG_API" WEBHOOKS_INGEST_URL="$INGEST" WEBHOOKS_QUERY_URL="$QUERY_API" \\
+  WEBHOOKS_PROFILE=npm-start WEBHOOKS_URL="$CONFIG_API" WEBHOOKS_INGEST_URL="$INGEST" WEBHOOKS_QUERY_URL="$QUERY_API" \\
     WEBHOOKS_TOKEN_ENDPOINT="$TOKEN_ENDPOINT" WEBHOOKS_CLIENT_ID="$CLIENT_ID" WEBHOOKS_CLIENT_SECRET="$CLIENT_SECRET" \\
     ${quoted(process.execPath)} ${quoted(join(DATA_DIR, '..', 'packages', 'cli', 'dist', 'src', 'main.js'))} "$@"
 }

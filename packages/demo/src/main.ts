@@ -1,5 +1,5 @@
 import { once as onceEmitted } from 'node:events';
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join, resolve, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { choosePort, startStack } from '@webhooks/local';
@@ -114,8 +114,13 @@ async function main(): Promise<number> {
   });
   const ended = Promise.race([stopped, running.lost.promise]);
   try {
+    const shown = demonstrate(once, eventsFile, running).catch((fault: unknown) => {
+      // Whatever writes first fails when the data folder is deleted; a moment later that is noticed.
+      if (running.stack === undefined || existsSync(DATA_DIR)) throw fault;
+      return running.lost.promise;
+    });
     // After a signal, a call that fails because the stack stops is not an error.
-    const code = await Promise.race([ended, demonstrate(once, eventsFile, running)]);
+    const code = await Promise.race([ended, shown]);
     if (code === undefined) await ended;
     return code ?? 0;
   } finally {

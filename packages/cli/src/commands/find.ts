@@ -16,13 +16,13 @@ type Found = readonly [DeliveryFilter, (Payment | undefined)?];
 const STATIC_MS = 30 * 86_400_000; // the service lists 31 days at most
 const STATIC_PAYMENTS = 2_000; // ten pages, a few seconds
 
-/** Returns the endToEndId of the newest payment of a static charge. Such a payment may have no delivery. */
-async function newestOf(client: Client, txId: string): Promise<string | undefined> {
+/** Returns the newest payment of a static charge. It may have no delivery; of one that is no longer stored the endToEndId is unknown. */
+async function newestOf(client: Client, txId: string): Promise<{ readonly endToEndId?: string } | undefined> {
   const [listed] = (await client.deliveries({ txId })).data;
-  if (listed || (await orNothing(client.notification(txId)))) return listed?.endToEndId;
+  if (listed || (await orNothing(client.notification(txId)))) return listed;
   const from = new Date(Date.now() - STATIC_MS).toISOString();
   const payments = client.eachTransaction({ from, eventType: 'PIX_STATIC', limit: 200 });
-  return (await collect(payments, STATIC_PAYMENTS)).find((one) => one.txId === txId)?.endToEndId;
+  return (await collect(payments, STATIC_PAYMENTS)).find((one) => one.txId === txId);
 }
 
 /**
@@ -39,9 +39,12 @@ async function identify(client: Client, id: string): Promise<Found> {
   const charge = await find(/^[A-Za-z0-9]{26,35}$/, (one) => client.charge(one));
   if (charge) return [{ txId: id }, charge];
   const newest = await find(/^[A-Za-z0-9]{1,25}$/, (one) => newestOf(client, one));
-  return newest === undefined
-    ? [{ eventId: id }]
-    : [{ txId: id }, await orNothing(client.transaction(newest))];
+  if (newest === undefined) return [{ eventId: id }];
+  const { endToEndId } = newest;
+  return [
+    { txId: id },
+    endToEndId === undefined ? undefined : await orNothing(client.transaction(endToEndId)),
+  ];
 }
 
 function eventsOf({ eventId }: DeliveryFilter, payment: Payment | undefined): readonly string[] {

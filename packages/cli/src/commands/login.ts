@@ -45,7 +45,7 @@ async function complete(given: PartialProfile): Promise<Profile> {
   return typed;
 }
 
-const PROBE_MS = 3_000; // three addresses within the ten seconds that a person waits
+const PROBE_MS = 3_000; // a service that is there responds at once
 const TIMEOUT = { timeoutMs: PROBE_MS };
 
 /** A call of each address that changes nothing: an event without content is refused. */
@@ -55,11 +55,14 @@ const PROBES: readonly (readonly [ProfileField, (client: Client) => Promise<unkn
   ['queryUrl', (client) => client.deliveries({ limit: 1 }, TIMEOUT)],
 ];
 
-/** Whether the service responded: with a success, or with a problem of its own that is no 404. */
+/** Whether the service responded: with a success, or with a problem of its own that is no 404. Throws when it does not take the token. */
 const serves = (call: Promise<unknown>): Promise<boolean> =>
   call.then(
     () => true,
-    (error: unknown) => error instanceof ProblemError && error.status !== 404 && error.code !== 'unknown',
+    (error: unknown) => {
+      if (error instanceof ProblemError && error.code === 'invalid-token') throw error;
+      return error instanceof ProblemError && error.status !== 404 && error.code !== 'unknown';
+    },
   );
 
 /** Returns the profile with the addresses that it lacks: at a terminal it prompts for each, else it warns. */

@@ -6,8 +6,8 @@ import type { Agent } from 'node:https';
 /** A proxy cannot reach the loopback addresses of this machine. */
 const LOOPBACK = 'localhost,127.0.0.1,::1';
 
-/** How long an unused connection is kept; that of Node's own agent. */
-const IDLE_MS = 5_000;
+/** How long a connection may be silent between calls, or a proxy while it connects. Proxies close after a minute. */
+const IDLE_MS = 30_000;
 
 /** Reads the body as text. Throws when it has more bytes than `maxBytes`. */
 async function readText(response: IncomingMessage, maxBytes: number): Promise<string> {
@@ -30,7 +30,7 @@ async function readText(response: IncomingMessage, maxBytes: number): Promise<st
  * where axios has its own. The modules are not imported, because a bundle for browsers has none.
  */
 export function createNodeAdapter(httpsAgent: object | undefined): AxiosAdapter | undefined {
-  if (typeof process === 'undefined') return undefined;
+  if (typeof process === 'undefined' || !('getBuiltinModule' in process)) return undefined;
   const http = process.getBuiltinModule('node:http');
   const https = process.getBuiltinModule('node:https');
   const { no_proxy: lower, NO_PROXY: upper = '' } = process.env;

@@ -125,6 +125,12 @@ export class TableReader {
     return this.until(() => this.isFresh());
   }
 
+  /** Resolves when the table was proved to be fresh after this call. A topic that was recreated before it has been noticed by then. */
+  whenProved(): Promise<void> {
+    const begunAt = performance.now();
+    return this.until(() => this.#freshAt() >= begunAt);
+  }
+
   /** Returns the next offset of each partition, in the order of partition numbers. */
   positions(): number[] {
     const known = [...this.#partitions].sort(([one], [other]) => one - other);

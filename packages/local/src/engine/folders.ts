@@ -59,11 +59,17 @@ export async function writeWhole(path: string, text: string, mode: 0o600 | 0o640
   await rename(unfinished, path);
 }
 
+/** The words of `ps` are the same for every caller. */
+const PLAIN = { ...process.env, LC_ALL: 'C', TZ: 'UTC' };
+
 /** When a process started, in the words of the operating system; undefined when it has ended. With its id it names one process for ever. */
 function startOf(pid: number): string | undefined {
   try {
     if (process.platform !== 'linux')
-      return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { timeout: 5_000 }).toString();
+      return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], {
+        timeout: 5_000,
+        env: PLAIN,
+      }).toString();
     // proc_pid_stat(5): the state is field 3, behind the name in parentheses; the start is field 22.
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -73,14 +79,20 @@ function startOf(pid: number): string | undefined {
   }
 }
 
-/** Writes a file that names a process: its id, and when it started, because ids are used again. `wx`: throws when the file exists. */
-export const writeOwner = (file: string, pid: number, flag: 'w' | 'wx'): void =>
-  writeFileSync(file, `${pid} ${startOf(pid) ?? ''}`, { flag });
+/**
+ * Writes a file that names a process by its id, for `kill $(cat FILE)`, and beside it when the process started, because ids are used again.
+ * `wx`: throws when the file exists.
+ */
+export function writeOwner(file: string, pid: number, flag: 'w' | 'wx'): void {
+  writeFileSync(file, `${pid}\n`, { flag });
+  writeFileSync(`${file}.start`, startOf(pid) ?? '');
+}
 
 /** Returns the id of the process that a file names; undefined when it has ended or there is no such file. */
 export function ownerOf(file: string): number | undefined {
-  const [, pid, start] = existsSync(file) ? (/^(\d+) ([^]+)$/.exec(readFileSync(file, 'utf8')) ?? []) : [];
-  return start !== undefined && startOf(Number(pid)) === start ? Number(pid) : undefined;
+  if (!existsSync(file) || !existsSync(`${file}.start`)) return undefined;
+  const pid = Number(readFileSync(file, 'utf8'));
+  return startOf(pid) === readFileSync(`${file}.start`, 'utf8') ? pid : undefined;
 }
 
 const pidFile = (folder: string): string => join(folder, 'engine.pid');

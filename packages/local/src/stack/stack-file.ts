@@ -26,7 +26,7 @@ export function claimDataDir(dataDir: string, onLost: (fault: Error) => void): (
     throw new Error(`another stack is running on ${dataDir} (process ${owner}); stop it with: kill ${owner}`);
   rmSync(file, { force: true });
   writeOwner(file, process.pid, 'wx');
-  const isOurs = () => existsSync(file) && readFileSync(file, 'utf8').startsWith(`${process.pid} `);
+  const isOurs = () => ownerOf(file) === process.pid;
   const watch = setInterval(() => {
     if (isOurs()) return;
     clearInterval(watch);

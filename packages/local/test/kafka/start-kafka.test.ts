@@ -107,7 +107,8 @@ describe('the embedded Kafka', () => {
 
   it('starts after a crash that left a recycled process id, half a format or half a data folder', async () => {
     const dataDir = await scratch();
-    await writeFile(join(dataDir, 'engine.pid'), `${process.pid} earlier`);
+    await writeFile(join(dataDir, 'engine.pid'), String(process.pid));
+    await writeFile(join(dataDir, 'engine.pid.start'), 'earlier');
     await mkdir(join(dataDir, 'data.unfinished', 'rest'), { recursive: true });
     await mkdir(join(dataDir, 'data', 'topic-0'), { recursive: true });
     const lines: string[] = [];

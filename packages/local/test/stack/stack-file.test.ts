@@ -28,7 +28,7 @@ describe('a data folder', () => {
     expect(() => claimDataDir(dataDir, nothing)).toThrow(
       `(process ${process.ppid}); stop it with: kill ${process.ppid}`,
     );
-    writeFileSync(file, `${process.ppid} earlier`);
+    writeFileSync(`${file}.start`, 'earlier');
     claimDataDir(dataDir, nothing)();
   });
 

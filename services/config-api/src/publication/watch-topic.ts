@@ -39,6 +39,8 @@ function createRounds(
    * missing webhooks. No mark after the topic was recreated: these offsets belong to the old one.
    */
   const mark = async (): Promise<void> => {
+    if (isComplete()) return;
+    await reader().whenProved();
     if (!hasEnded && !isComplete()) await markComplete(reader().positions());
   };
   const run = async (signal: AbortSignal): Promise<void> => {
