@@ -61,5 +61,8 @@ export function receiverOf(text: string): URL {
 export function secretOf(text: string): string {
   const { length } = Buffer.from(text.replace('whsec_', ''), 'base64');
   if (/^whsec_[A-Za-z0-9+/]+={0,2}$/.test(text) && length >= 24 && length <= 64) return text;
-  throw usage('a signing secret is whsec_ and the base64 of 24 to 64 bytes', 'correct WEBHOOKS_SECRET');
+  throw usage(
+    'a signing secret is whsec_ and the base64 of 24 to 64 bytes',
+    'correct --secret, WEBHOOKS_SECRET or the profile',
+  );
 }

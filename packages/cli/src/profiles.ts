@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { isLoopback, readText, secretOf } from './arguments.js';
+import { isLoopback, readText } from './arguments.js';
 import { Failure, usage } from './failure.js';
 import { present } from './output.js';
 
@@ -54,7 +54,6 @@ export function profileFile(): string {
  * https, because secrets are sent there, unless it is of this machine.
  */
 export function parseField(field: string, text: string): string {
-  if (field === 'secret' && text !== '') return secretOf(text);
   if (text === '' || !/url$|endpoint$/i.test(field)) return text;
   if (URL.parse(text)?.protocol !== 'https:' && !isLoopback(text))
     throw usage(`${field} must begin with https://, got ${text}`, 'http:// is for this machine only');

@@ -49,7 +49,7 @@ type Arguments = ArgumentsCamelCase<InferredOptionTypes<typeof OPTIONS>> & Globa
 
 /** Returns the secret of this listener. One that the profile does not have is kept, so that the receiver's need not change. */
 function secretFor({ profile, note }: Session, { secret: given, profile: name }: Arguments): string {
-  const secret = given ?? profile.secret ?? makeSecret();
+  const secret = secretOf(given ?? profile.secret ?? makeSecret());
   if (secret === profile.secret) return secret;
   try {
     keepSecret(profileName(name), secret);
