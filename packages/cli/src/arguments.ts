@@ -39,15 +39,12 @@ export function reaisOf(text: string): string {
   return `${reais}.${centavos}`;
 }
 
-/** Whether an address is on this machine, by its text alone: host names are not resolved. */
-export function isLoopback(address: string): boolean {
-  const { protocol = '', hostname = '' } = URL.parse(address) ?? {};
-  return /^https?:$/.test(protocol) && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+/** Whether an address is of this machine, as a container may call it, too. Its text decides: host names are not resolved. */
+export function isHere(address: URL | string): boolean {
+  const { protocol = '', hostname = '' } = URL.parse(String(address)) ?? {};
+  const here = /^((.+\.)?localhost|127(\.\d+){3}|\[::1\]|host\.docker\.internal)$/;
+  return /^https?:$/.test(protocol) && here.test(hostname);
 }
-
-/** Whether an address is of this machine, as a container may call it, too. */
-export const isHere = ({ hostname }: URL): boolean =>
-  /^((.+\.)?localhost|127(\.\d+){3}|\[::1\]|host\.docker\.internal)$/.test(hostname);
 
 /** Parses a typed address of a receiver: `3000`, `localhost:3000/pix` or a whole one. */
 export function receiverOf(text: string): URL {

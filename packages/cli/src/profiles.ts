@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { isLoopback, readText } from './arguments.js';
+import { isHere, readText } from './arguments.js';
 import { Failure, usage } from './failure.js';
 import { present } from './output.js';
 
@@ -55,7 +55,7 @@ export function profileFile(): string {
  */
 export function parseField(field: string, text: string): string {
   if (text === '' || !/url$|endpoint$/i.test(field)) return text;
-  if (URL.parse(text)?.protocol !== 'https:' && !isLoopback(text))
+  if (URL.parse(text)?.protocol !== 'https:' && !isHere(text))
     throw usage(`${field} must begin with https://, got ${text}`, 'http:// is for this machine only');
   return text.replace(/\/integration\/v1\/?$/, '');
 }

@@ -1,6 +1,6 @@
 import type { EventInput, EventResult, EventType } from '@webhooks/client';
 import type { ArgumentsCamelCase, Argv, InferredOptionTypes } from 'yargs';
-import { EVENT_TYPES, isLoopback } from '../arguments.js';
+import { EVENT_TYPES, isHere } from '../arguments.js';
 import { makeEvent, makeReversal } from '../events.js';
 import { Failure, usage } from '../failure.js';
 import { table } from '../output.js';
@@ -38,7 +38,7 @@ const reasonOf = ({ status, violations: [first] = [] }: Partial<EventResult>): s
 
 async function trigger({ client, profile, show, note }: Session, args: Arguments): Promise<void> {
   const target = profile.ingestUrl ?? profile.url;
-  if (!isLoopback(target) && !args.realEvents)
+  if (!isHere(target) && !args.realEvents)
     throw usage(`${target} is not this machine: receivers would take these as real`, 'use --real-events');
   const events = eventsOf(args);
   const results = await client.postEvents(events);

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Agent } from 'node:https';
 
 /** A proxy cannot reach the loopback addresses of this machine. */
-const LOOPBACK = 'localhost,127.0.0.1,::1';
+const LOOPBACK = 'localhost,.localhost,127.0.0.1-127.255.255.255,::1';
 
 /** How long a connection may be silent between calls, or a proxy while it connects. Proxies close after a minute. */
 const IDLE_MS = 30_000;

@@ -59,47 +59,15 @@ function targetOf(endpointUrl: string, policy: DeliveryPolicy | EndpointPolicy |
   return { origin, path: `${pathname}${search}`, maxConcurrency: policy?.maxConcurrency };
 }
 
-/** A configuration as the worker uses it. */
-export interface Configuration {
-  readonly tenantId: string;
-  readonly ref: string;
-  readonly revision: number;
-  /** Undefined only when unreadable. */
-  readonly eventType: NotificationKind | undefined;
-  readonly applicationId: string | undefined;
-  readonly enabled: boolean;
-  /**
-   * Set when a newer version wrote the record, so that only its `enabled` could be read, or its URL is malformed.
-   * Its deliveries are deferred.
-   */
-  readonly isUnreadable?: true;
-  /** The same object on each access. */
-  readonly target: EndpointTarget;
-  /** The delivery policy; undefined without one. Throws when no key decrypts its sealed values. */
-  readonly policy: EndpointPolicy | undefined;
-  /** When the client certificate of the delivery policy expires. */
-  readonly certificateNotAfter?: UtcTime | undefined;
-  /**
-   * The secrets that sign at `now` (Unix milliseconds), newest first. Without any, deliveries are not signed. Throws
-   * when no key decrypts them.
-   */
-  signingSecrets(now: number): readonly PreparedSecret[];
-  /**
-   * The id of a key that deliveries of this webhook need at `now` and that `SECRETS_KEYS` lacks; undefined when none
-   * is missing.
-   */
-  missingKey(now: number): string | undefined;
-}
-
 /**
  * There may be a million configurations, and most are never used by this worker. So each is one plain object without
  * closures. URL, policy and secrets are parsed at their first use.
  */
-class LazyConfiguration implements Configuration {
+class LazyConfiguration {
   readonly tenantId: string;
   readonly ref: string;
   readonly revision: number;
-  /** Undefined only for an unreadable record. */
+  /** Undefined only when unreadable. */
   readonly eventType: NotificationKind | undefined;
   readonly applicationId: string | undefined;
   readonly enabled: boolean;
@@ -121,24 +89,35 @@ class LazyConfiguration implements Configuration {
     this.#keyring = keyring;
   }
 
+  /** The same object on each access. */
   get target(): EndpointTarget {
     if (typeof this.#endpoint === 'string') this.#endpoint = targetOf(this.#endpoint, this.#policy);
     return this.#endpoint;
   }
 
+  /** The delivery policy; undefined without one. Throws when no key decrypts its sealed values. */
   get policy(): EndpointPolicy | undefined {
     if (this.#policy === undefined || 'delaysMs' in this.#policy) return this.#policy;
     return (this.#policy = toPolicy(this.#policy, this.#keyring, configurationKey(this.tenantId, this.ref)));
   }
 
+  /** When the client certificate of the delivery policy expires. */
   get certificateNotAfter(): UtcTime | undefined {
     return this.#policy?.certificateNotAfter;
   }
 
+  /**
+   * The secrets that sign at `now` (Unix milliseconds), newest first. Without any, deliveries are not signed. Throws
+   * when no key decrypts them.
+   */
   signingSecrets(now: number): readonly PreparedSecret[] {
     return this.#secretsAt(now).map((lazy) => this.#open(lazy));
   }
 
+  /**
+   * The id of a key that deliveries of this webhook need at `now` and that `SECRETS_KEYS` lacks; undefined when none
+   * is missing.
+   */
   missingKey(now: number): string | undefined {
     const policy = this.#policy === undefined || 'delaysMs' in this.#policy ? undefined : this.#policy.sealed;
     const sealed = this.#secretsAt(now).map(({ secret }) =>
@@ -161,16 +140,19 @@ class LazyConfiguration implements Configuration {
   }
 }
 
+/**
+ * A configuration as the worker uses it. `isUnreadable`: set when a newer version wrote the record, so that only its
+ * `enabled` could be read, or its URL is malformed. Its deliveries are deferred.
+ */
+export type Configuration = Pick<LazyConfiguration, keyof LazyConfiguration> & {
+  readonly isUnreadable?: true;
+};
+
 /** Its attempts throw, as with a secret that no key decrypts. So deliveries are deferred and no attempt is counted. */
-const toUnreadable = ({
-  tenantId,
-  ref,
-  revision,
-  enabled,
-  eventType,
-}: ConfigurationSwitch): Configuration => ({
-  ...{ tenantId, ref, revision, enabled, applicationId: undefined, isUnreadable: true },
-  eventType: isNotificationKind(eventType) ? eventType : undefined,
+const toUnreadable = (known: ConfigurationSwitch): Configuration => ({
+  ...{ tenantId: known.tenantId, ref: known.ref, revision: known.revision, enabled: known.enabled },
+  ...{ applicationId: undefined, isUnreadable: true },
+  eventType: isNotificationKind(known.eventType) ? known.eventType : undefined,
   target: { origin: 'https://unreadable.invalid', path: '/' },
   ...{ policy: undefined, certificateNotAfter: undefined },
   missingKey: () => undefined,
