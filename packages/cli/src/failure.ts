@@ -1,4 +1,4 @@
-import { ConnectionError, ProblemError } from '@webhooks/client';
+import { ConnectionError, IssuerError, ProblemError } from '@webhooks/client';
 import { getSystemErrorMessage, styleText } from 'node:util';
 import { jsonText, plain, write } from './output.js';
 
@@ -72,21 +72,20 @@ export function describeFault(error: unknown, file?: string): string {
 /** Converts an error into a failure, with its exit code, message and fix. */
 export function toFailure(error: unknown, who = ''): Failure {
   if (error instanceof Failure) return error;
+  if (error instanceof IssuerError) return fromIssuer(error);
   if (error instanceof ProblemError) return fromProblem(error);
-  if (error instanceof ConnectionError)
-    return new Failure(
-      'unreachable',
-      `no response from ${who}${error.origin} ${error.code === 'ECONNABORTED' ? 'within 10 s' : `(${error.code})`}`,
-      'check that the service runs and that the address is right: webhooks login',
-      error.code,
-    );
+  if (error instanceof ConnectionError) {
+    const { code, origin } = error;
+    const reason = code === 'ECONNABORTED' ? 'in time' : `(${code})`;
+    const fix = 'check that the service runs and that the address is right: webhooks login';
+    return new Failure('unreachable', `no response from ${who}${origin} ${reason}`, fix, code);
+  }
   return new Failure('failed', describeFault(error));
 }
 
-/** As `toFailure`, for an error of the token issuer, which has no code of the service. */
-export function toLoginFailure(error: unknown): Failure {
-  if (!(error instanceof ProblemError)) return toFailure(error, 'the token issuer ');
-  const { status, title, code, detail } = error.problem;
+/** As `fromProblem`, for the token issuer, which has no code of the service. */
+function fromIssuer({ problem }: IssuerError): Failure {
+  const { status, title, code, detail } = problem;
   const message = `${title}: ${status} ${code}: ${detail}`;
   if (exitOf(status, code) === 'unreachable')
     return new Failure('unreachable', message, FIXES.get('unreachable'), code);

@@ -55,7 +55,9 @@ export function profileFile(): string {
  */
 export function parseField(field: string, text: string): string {
   if (text === '' || !/url$|endpoint$/i.test(field)) return text;
-  if (URL.parse(text)?.protocol !== 'https:' && !isHere(text))
+  const { protocol, username, password } = URL.parse(text) ?? {};
+  if (username || password) throw usage(`${field} must have no user and no password`);
+  if (protocol !== 'https:' && !isHere(text))
     throw usage(`${field} must begin with https://, got ${text}`, 'http:// is for this machine only');
   return text.replace(/\/integration\/v1\/?$/, '');
 }

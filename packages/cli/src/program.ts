@@ -18,23 +18,12 @@ import { addTrigger } from './commands/trigger.js';
 import { reportFailure, usage } from './failure.js';
 import { offline } from './session.js';
 
-const SHELLS = ['bash', 'zsh', 'fish'] as const;
-const FISH = `complete --command webhooks --no-files --arguments '(webhooks --get-yargs-completions (commandline --tokenize --cut-at-cursor) "$(commandline --current-token)")'`;
-
-/** Returns the completion script of a shell. */
-function scriptOf(shell: (typeof SHELLS)[number]): string {
-  if (shell === 'fish') return FISH;
-  // yargs chooses between its two scripts by this variable, and gives its output to a callback alone.
-  process.env['SHELL'] = shell;
-  let script = '';
-  const cli = yargs([]).scriptName('webhooks');
-  cli
-    .command('$0', false, {}, () => void cli.completion(`completion ${shell}`, false).showCompletionScript())
-    .parseSync([], {}, (_error: unknown, _args: unknown, output: string) => {
-      script = output;
-    });
-  return script;
-}
+/** yargs completes; the shells ask it by these scripts. Descriptions are for zsh alone. */
+const COMPLETIONS = {
+  bash: `_webhooks() { COMPREPLY=($(compgen -W "$(SHELL=bash webhooks --get-yargs-completions "\${COMP_WORDS[@]}")" -- "\${COMP_WORDS[COMP_CWORD]}")); }; complete -o default -F _webhooks webhooks`,
+  zsh: `_webhooks() { local reply=("\${(@f)$(SHELL=zsh webhooks --get-yargs-completions "\${words[@]}")}"); _describe values reply || _default; }; compdef _webhooks webhooks`,
+  fish: `complete --command webhooks --no-files --arguments '(SHELL=fish webhooks --get-yargs-completions (commandline --tokenize --cut-at-cursor) "$(commandline --current-token)")'`,
+} as const;
 
 const addCompletion = (cli: Argv): Argv =>
   cli.command(
@@ -42,11 +31,10 @@ const addCompletion = (cli: Argv): Argv =>
     'Print the completion script of a shell',
     (own) =>
       own
-        .positional('shell', { choices: SHELLS, demandOption: true })
+        .positional('shell', { choices: ['bash', 'zsh', 'fish'] as const, demandOption: true })
         .epilogue('bash, zsh: source <(webhooks completion bash)\nfish: webhooks completion fish | source'),
     offline(({ show }, { shell }) => {
-      const script = scriptOf(shell);
-      show({ script }, script);
+      show({ script: COMPLETIONS[shell] }, COMPLETIONS[shell]);
     }),
   );
 

@@ -8,7 +8,7 @@ import {
   UnexpectedResponseError,
 } from '@webhooks/client';
 import type { Client } from '@webhooks/client';
-import { Failure, toFailure, toLoginFailure, usage } from './failure.js';
+import { Failure, toFailure, usage } from './failure.js';
 import { card, createOutput, plain, present, type Output } from './output.js';
 import { readProfile, type Profile } from './profiles.js';
 import { localTime, zone } from './times.js';
@@ -31,7 +31,7 @@ export async function connect(profile: Profile): Promise<Client> {
   try {
     await client.token();
   } catch (error) {
-    throw toLoginFailure(error);
+    throw toFailure(error, 'the token issuer ');
   }
   return client;
 }
@@ -45,11 +45,11 @@ export const orNothing = <T>(request: Promise<T>): Promise<T | undefined> =>
 
 /** The codes of problems that no repeat of a request changes. Every other response may be a proxy's. */
 const ENDING = /^(invalid-token|insufficient-scope|forbidden-tenant|cursor-expired)$/;
-/** Whether the issuer said no, in its own words (RFC 6749 §5.2). */
-const isRefusal = ({ status, code }: IssuerError): boolean =>
-  [400, 401, 403].includes(status) && code !== 'unknown';
+/** The words by which an issuer refuses (RFC 6749 §5.2), and Auth0's. Every other response may be a proxy's. */
+const REFUSALS =
+  /^((invalid|unauthorized)_(request|client|grant|scope)|unsupported_grant_type|access_denied)$/;
 function isOutage(error: unknown): boolean {
-  if (error instanceof IssuerError) return !isRefusal(error);
+  if (error instanceof IssuerError) return !REFUSALS.test(error.code);
   if (error instanceof ProblemError) return !ENDING.test(error.code);
   return error instanceof ConnectionError || error instanceof UnexpectedResponseError;
 }

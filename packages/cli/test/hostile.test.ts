@@ -52,14 +52,19 @@ test.each([
     [{ ...attempt, result: 'failed', status: 410, cause: 'Gone.' }],
     /failed: 410 +Gone\./,
   ],
+  [
+    'a refusal, though nothing is signed',
+    [{ ...attempt, result: 'failed', status: 401, cause: 'Check its secret.' }],
+    /failed: 401 +nothing is signed: webhooks rotate-secret/,
+  ],
   ['no attempt in time', [], /no attempt has ended yet +look again: webhooks deliveries show a{52}/],
-])('doctor --ref shows what the service says of its test: %s', async (_what, attempts, says) => {
+])('doctor --ref shows what the service says of its test: %s', async (what, attempts, says) => {
   const receiver = await startEndpoint();
   const url = `https://localhost:${receiver.port}/`;
   const { ref } = webhook(url);
   const { deliveryId } = delivery;
   const env = await startService({
-    [`GET /webhooks/${ref}`]: () => [200, webhook(url)],
+    [`GET /webhooks/${ref}`]: () => [200, { ...webhook(url), hasSecret: !what.includes('signed') }],
     [`GET /webhooks/${ref}/policy`]: () => [200, { timeoutMs: 1 }],
     [`POST /webhooks/${ref}/test`]: () => [202, { deliveryId, eventId: 'evt_test_1' }],
     [`GET /webhooks/deliveries/${deliveryId}`]: (nth) =>
@@ -70,6 +75,24 @@ test.each([
   // The certificate is one of an authority that is unknown here.
   expect({ code, out }).toEqual({ code: 1, out: expect.stringMatching(says) as string });
   expect(out).toMatch(attempts.length === 0 ? /\ndelivery +warning/ : /\ndelivery +fault/);
+});
+
+test.each([
+  ['is disabled', { enabled: false }, {}, /delivery +fault +the webhook is disabled +webhooks enable /],
+  [
+    'is paused',
+    {},
+    { state: 'paused', until: '2026-01-01T00:00:00Z' },
+    /delivery +warning +paused after failures/,
+  ],
+])('doctor --ref sends nothing for a webhook that %s', async (_what, is, health, says) => {
+  const own = { ...webhook('https://localhost:1/'), ...is };
+  const env = await startService({
+    [`GET /webhooks/${own.ref}`]: () => [200, own],
+    [`GET /webhooks/${own.ref}/health`]: () => [200, { ref: own.ref, failures: [], ...health }],
+  });
+  const { out } = await run(['doctor', own.endpointUrl, '--ref', own.ref], env);
+  expect(out).toMatch(says);
 });
 
 test('doctor --ref sends nothing for a webhook with another address', async () => {

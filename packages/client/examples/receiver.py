@@ -1,6 +1,6 @@
 """verify → store the id durably, refusing repeats → 2xx → ask for the real state → act. Python alone: no package is needed."""
 
-import base64, hashlib, hmac, http.server, json, os, sqlite3, ssl, threading, time, urllib.parse, urllib.request
+import base64, hashlib, hmac, http.server, json, os, sqlite3, ssl, threading, time, urllib.error, urllib.parse, urllib.request
 
 ENV = os.environ
 KEYS = [base64.b64decode(secret.removeprefix("whsec_"), validate=True) for secret in ENV["WEBHOOK_SECRET"].split()]
@@ -8,13 +8,18 @@ if not all(KEYS or [b""]):  # Anybody can sign with an empty key.
     raise SystemExit("WEBHOOK_SECRET: secrets as rotateSecret gives them, with spaces between")
 arrived = threading.Event()
 
-def is_verified(headers, body):
+def fault_in(headers, body):
+    """Why a notification is refused; None for a good one."""
     sent = headers.get("webhook-timestamp", "")
+    if not headers.get("webhook-signature"):
+        return "not signed: has the webhook a signing secret?"
+    if not (sent.isdecimal() and len(sent) < 12 and abs(time.time() - int(sent)) <= 300):
+        return "not of these five minutes: is the clock right?"
     signed = f"{headers.get('webhook-id')}.{sent}.".encode() + body
     wanted = [b"v1," + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)) for key in KEYS]
     given = headers.get("webhook-signature", "").encode().split(b" ")
-    is_fresh = sent.isdecimal() and len(sent) < 12 and abs(time.time() - int(sent)) <= 300
-    return is_fresh and any(hmac.compare_digest(one, other) for one in given for other in wanted)
+    is_signed = any(hmac.compare_digest(one, other) for one in given for other in wanted)
+    return None if is_signed else "signed with another secret, or the body is not as it was sent"
 
 def inbox(statement, *values):
     with sqlite3.connect(ENV["INBOX"]) as database:
@@ -28,8 +33,9 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         if not (length.isdecimal() and len(length) < 6 and int(length) <= 65_536):
             return self.send_error(413)
         body = self.rfile.read(int(length))
-        if not is_verified(self.headers, body):
-            return self.send_error(401)
+        fault = fault_in(self.headers, body)
+        if fault:
+            return self.send_error(401, fault)
         notification = json.loads(body)
         values = notification["id"], notification["data"]["endToEndId"]
         if values[0].startswith("evt_test_"):  # A test: no payment is behind it.
@@ -54,6 +60,8 @@ def act(id, payment):
         state = real_state(payment)
         print(f"acted {id}: {state.get('amount', '?')}, reversals: {len(state['reversals'])}", flush=True)
         inbox("UPDATE inbox SET done = 1 WHERE id = ?", id)
+    except urllib.error.HTTPError as error:
+        print(id, error.url, error, error.read(1_000).decode(), flush=True)
     except Exception as error:  # The next payment does not wait for this one.
         print(id, error, flush=True)
 

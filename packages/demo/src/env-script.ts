@@ -15,18 +15,21 @@ const COMMAND_LINE = `webhooks() {
 }
 `;
 
+/** A receiver that is started in this shell serves with this certificate. */
+const EXPORTS = 'export CA_FILE CERT_FILE KEY_FILE\n';
+
 /**
- * Returns a POSIX shell script with variables and a function `token [client id] [client secret]`. Nothing is exported, because `npm test`
- * in the same shell would use `KAFKA_BROKERS` as its engine.
+ * Returns a POSIX shell script with variables and a function `token [client id] [client secret]`. The variables are not exported, because
+ * `npm test` in the same shell would use `KAFKA_BROKERS` as its engine.
  */
 export const envScript = (variables: Readonly<Record<string, string>>): string => `${Object.entries(variables)
   .map(([name, value]) => `${name}=${quoted(value)}`)
   .join('\n')}
-token() {
-  curl -sf --max-time 10 "$TOKEN_ENDPOINT" -u "\${1:-$CLIENT_ID}:\${2:-$CLIENT_SECRET}" -d grant_type=client_credentials |
-    sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/' | grep . ||
-    { echo "no token from $TOKEN_ENDPOINT: does npm start run?" >&2; return 1; }
-}
+token() (
+  response=$(curl -s --max-time 10 "$TOKEN_ENDPOINT" -u "\${1:-$CLIENT_ID}:\${2:-$CLIENT_SECRET}" -d grant_type=client_credentials)
+  echo "$response" | sed -n 's/.*"access_token":"\\([^"]*\\)".*/\\1/p' | grep . ||
+    { echo "no token from $TOKEN_ENDPOINT: \${response:-does npm start run?}" >&2; exit 1; }
+)
 `;
 
 /** Returns the variables of every documented command: addresses of the APIs, and credentials for a token. */
@@ -69,6 +72,6 @@ function stackVariables(stack: StackDescription, receiver: string): Readonly<Rec
 /** Writes `env.sh`, which every command of the documents uses, and returns its path. It holds secrets: mode 0600. */
 export function writeEnvFile(dataDir: string, stack: StackDescription, receiver: string): string {
   const file = join(dataDir, 'env.sh');
-  writeFileSync(file, envScript(stackVariables(stack, receiver)) + COMMAND_LINE, { mode: 0o600 });
+  writeFileSync(file, envScript(stackVariables(stack, receiver)) + COMMAND_LINE + EXPORTS, { mode: 0o600 });
   return file;
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { DeliveryAttempt } from '@webhooks/client';
+import type { Client, DeliveryAttempt, Webhook } from '@webhooks/client';
 import type { ArgumentsCamelCase, Argv, InferredOptionTypes } from 'yargs';
 import { checkAddress, fault, ok, type Check, checkTls } from '../doctor/check-connection.js';
 import { checkReceiver } from '../doctor/check-receiver.js';
@@ -29,31 +29,51 @@ async function* examine({ url, nameServer, secret, vendor }: Arguments): AsyncGe
   yield* checkReceiver(url, secret ?? process.env['WEBHOOKS_SECRET'], vendor);
 }
 
-function checkAttempt({ result, status, error, code, cause = 'look at its log' }: DeliveryAttempt): Check {
-  const found = `${result}: ${[status, error, code].join(' ').trim()}`;
-  return result === 'delivered' ? ok('delivery', found) : fault('delivery', found, cause);
+function checkAttempt(
+  { result, status = 0, error, code, cause = '' }: DeliveryAttempt,
+  webhook: Webhook,
+): Check {
+  const found = `${result}: ${[status || '', error, code].join(' ').trim()}`;
+  if (result === 'delivered') return ok('delivery', found);
+  const isUnsigned = !webhook.hasSecret && [400, 401, 403].includes(status);
+  const fix = isUnsigned ? `nothing is signed: webhooks rotate-secret ${webhook.ref}` : cause;
+  return fault('delivery', found, fix || 'look at its log');
+}
+
+/** Returns why a test notification would show nothing; undefined when it shows how the endpoint takes deliveries. */
+async function checkWebhook(client: Client, { ref, enabled }: Webhook): Promise<Check | undefined> {
+  if (!enabled) return fault('delivery', 'the webhook is disabled', `webhooks enable ${ref}`);
+  const health = await orNothing(client.health(ref));
+  if (health?.state !== 'paused') return undefined;
+  const fix = `see until when: webhooks show ${ref}`;
+  return { check: 'delivery', state: 'warning', found: 'paused after failures, and nothing is sent', fix };
 }
 
 /** Lets the service send a test notification as it sends every delivery, and returns the result of its first attempt. */
 async function checkDelivery({ url, profile }: Arguments, ref: string): Promise<Check> {
   const { client } = await logIn({ profile });
-  const { endpointUrl: own } = await client.get(ref);
+  const webhook = await client.get(ref);
+  const { endpointUrl: own } = webhook;
   if (new URL(own).href !== url.href) throw usage(`${ref} is at ${own}`, 'examine that address');
+  const obstacle = await checkWebhook(client, webhook);
+  if (obstacle) return obstacle;
   const { timeoutMs = ATTEMPT_TIMEOUT_MS } = await client.policy(ref);
   const { deliveryId } = await client.sendTest(ref);
   // The time-out of the attempt, and the default one again for the way to the worker and into the log.
   const until = Date.now() + timeoutMs + ATTEMPT_TIMEOUT_MS;
   while (Date.now() < until) {
     const delivery = await orNothing(client.delivery(deliveryId));
-    if (delivery?.attempts[0]) return checkAttempt(delivery.attempts[0]);
+    if (delivery?.attempts[0]) return checkAttempt(delivery.attempts[0], webhook);
     await delay(POLL_MS);
   }
   const fix = `look again: webhooks deliveries show ${deliveryId}`;
   return { check: 'delivery', state: 'warning', found: 'no attempt has ended yet', fix };
 }
 
-/** Whether a check ends the examination. Later checks need the earlier ones, except signature and replay. */
-const isFatal = ({ check, state }: Check): boolean => state === 'fault' && !/signature|replay/.test(check);
+const LAST_CHECKS: readonly string[] = ['signature check', 'replay check'];
+
+/** Whether a check ends the examination. Later checks need the earlier ones, except the last. */
+const isFatal = ({ check, state }: Check): boolean => state === 'fault' && !LAST_CHECKS.includes(check);
 
 /** After the service got a 2xx, a fault that this program finds is only a warning. */
 function besideDelivery(check: Check): Check {
@@ -68,6 +88,9 @@ async function doctor({ show }: Output, args: Arguments): Promise<void> {
     checks.push(isDelivered ? besideDelivery(check) : check);
     if (isFatal(check)) break;
   }
+  const missing = LAST_CHECKS.filter((name) => checks.every(({ check }) => check !== name));
+  for (const check of missing)
+    checks.push({ check, state: 'skipped', found: 'not examined, because of what is above' });
   const { origin, pathname } = args.url;
   show({ url: origin + pathname, checks }, table(checks, ['check', 'state', 'found', 'fix']));
   const first = checks.find(({ state }) => state === 'fault');

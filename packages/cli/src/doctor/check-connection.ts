@@ -62,7 +62,10 @@ export async function* checkAddress(url: URL, nameServer: string | undefined): A
 }
 
 const UNTRUSTED = 'use a certificate of a public authority; your own authority: NODE_EXTRA_CA_CERTS=ca.pem';
-const CHAIN = ['incomplete chain', 'send every intermediate; your authority: NODE_EXTRA_CA_CERTS'] as const;
+const CHAIN = [
+  'incomplete chain, or unknown authority',
+  'send every intermediate; your authority: NODE_EXTRA_CA_CERTS=ca.pem',
+] as const;
 /** What is wrong and what helps, by the code of a certificate's verification. */
 const CERTIFICATE_FAULTS: Readonly<Record<string, readonly [name: string, fix: string]>> = {
   CERT_HAS_EXPIRED: ['expired', 'renew the certificate, and let the server load it'],

@@ -93,7 +93,8 @@ function createSend(clientTimeoutMs: number, httpsAgent: object | undefined): Se
     // A record, because the types of axios let no optional member be undefined.
     const wanted: Record<string, unknown> = { method, url, baseURL, headers, data, params };
     try {
-      return await http.request<unknown>({ ...wanted, signal: limit });
+      // Node heeds no signal before it has the tunnel of a proxy.
+      return await unlessAborted(http.request<unknown>({ ...wanted, signal: limit }), limit);
     } catch (fault) {
       signal?.throwIfAborted();
       throw new ConnectionError(placeOf(request), limit.aborted ? limit.reason : fault);

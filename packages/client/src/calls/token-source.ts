@@ -32,8 +32,7 @@ function parseToken(body: unknown, now: number): Token | undefined {
   const { access_token: value, expires_in: given } = body;
   if (typeof value !== 'string') return undefined;
   // Some issuers send the number as text.
-  const lifetime = Number(given ?? NaN);
-  const lifetimeS = Number.isNaN(lifetime) ? DEFAULT_LIFETIME_S : lifetime;
+  const lifetimeS = Number(given) || DEFAULT_LIFETIME_S;
   return { value, renewAt: now + lifetimeS * 1_000 * RENEW_SHARE };
 }
 

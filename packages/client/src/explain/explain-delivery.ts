@@ -9,6 +9,7 @@ export interface ExplainedWebhook extends Pick<
   Webhook,
   'ref' | 'eventType' | 'endpointUrl' | 'enabled' | 'createdAt'
 > {
+  readonly hasSecret?: boolean;
   /** The newest first. */
   readonly changes: readonly Change[];
   readonly health?: EndpointHealth | undefined;
@@ -52,14 +53,14 @@ function sendCommand({ event, webhook }: Case): string | undefined {
 }
 
 /** Kinds for which nothing is to be sent. */
-const HELPED: ReadonlySet<VerdictKind> = new Set([
+const HELPED = new Set<VerdictKind>([
   'delivered',
   'delivered-late',
   'repeated',
   'paused',
   'deferred',
   'log-expired',
-] as const);
+]);
 
 function commandOf(kind: VerdictKind, one: Case): string | undefined {
   const { event, webhook } = one;
@@ -116,6 +117,10 @@ function nextOf(one: Case): string {
   return Date.parse(next) > one.now ? next : 'due';
 }
 
+/** The cause that the response alone does not show: without a secret, whatever verifies signatures refuses. */
+const causeFor = ({ webhook }: Case, { status = 0 }: Partial<DeliveryAttempt>): Values =>
+  webhook?.hasSecret === false && [400, 401, 403].includes(status) ? { cause: 'unsigned' } : {};
+
 /** Makes a verdict. `values`: those of its sentence that not every sentence has. `failed`: the attempt that tells the cause. */
 export function verdict(
   kind: VerdictKind,
@@ -126,7 +131,7 @@ export function verdict(
   const { event, webhook, delivery } = one;
   const { id, receivedAt } = event;
   const endpoint = endpointOf(one, values.at ?? failed.at);
-  const known = { ...nameOf(one), endpoint, receivedAt, next: nextOf(one) };
+  const known = { ...nameOf(one), ...causeFor(one, failed), endpoint, receivedAt, next: nextOf(one) };
   return {
     kind,
     eventId: id,

@@ -28,9 +28,10 @@ export const EN = {
   },
   words: {
     event: '{eventType} of {amount}',
-    due: 'due now',
+    due: 'due now, or under way',
     redelivery: 'it was sent again',
-    attempt: 'an attempt was repeated',
+    attempt: 'the event or an attempt was repeated',
+    unsigned: 'The webhook has no signing secret, so nothing is signed: make one (webhooks rotate-secret).',
     'attempts-exhausted': 'all attempts failed',
     expired: 'its time was over',
     'configuration-unknown': 'the platform did not know the webhook',

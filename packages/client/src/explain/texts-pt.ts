@@ -33,9 +33,10 @@ export const PT: { readonly [part in keyof typeof EN]: Readonly<Record<keyof (ty
   },
   words: {
     event: '{eventType} de {amount}',
-    due: 'agora',
+    due: 'agora, ou em curso',
     redelivery: 'foi enviado de novo',
-    attempt: 'uma tentativa foi repetida',
+    attempt: 'o evento ou uma tentativa foi repetida',
+    unsigned: 'O webhook não tem segredo, e nada é assinado: crie um (webhooks rotate-secret).',
     'attempts-exhausted': 'todas as tentativas falharam',
     expired: 'o prazo acabou',
     'configuration-unknown': 'a plataforma não conhecia o webhook',

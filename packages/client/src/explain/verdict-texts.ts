@@ -32,7 +32,7 @@ export function verdictTexts(
   const textIn = (language: keyof Texts): string => {
     const { locale, verdicts, words } = LANGUAGES[language];
     const known = new Map<string, string>(Object.entries(words));
-    const all: Values = { ...failure, ...values, cause: causeOf(failed, language) ?? failed.cause };
+    const all: Values = { ...failure, cause: causeOf(failed, language) ?? failed.cause, ...values };
     const show = (value: string): string => {
       if (/^\d{4}-\d\d-\d\dT/.test(value))
         return new Intl.DateTimeFormat(locale, { ...DATED, timeZone }).format(new Date(value));

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Agent, createServer } from 'node:https';
 import type { Server } from 'node:https';
+import { createServer as createPlainServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { inspect } from 'node:util';
@@ -95,6 +96,39 @@ describe('in Node, a client', () => {
     expect(error).toMatchObject({ code: 'ERR_PROXY_TUNNEL', origin: 'https://api.test' });
     expect(inspect(error)).toMatch(/via http:\/\/127\.0\.0\.1:\d+\/: HTTP\/1\.1 407/);
     for (const word of ['user:pass', BASIC]) expect(inspect(error)).not.toContain(word);
+  });
+
+  it('takes a proxy without a scheme as an HTTP proxy', async () => {
+    process.env['HTTP_PROXY'] = proxy.url.replace('http://', '');
+    await client().token();
+    expect(proxy.seen).toEqual([TOKEN]);
+  });
+
+  it.each(['socks5://127.0.0.1:1', 'http://user:pass@:99999'])(
+    'refuses the proxy %s, and tells no password',
+    (url) => {
+      process.env['HTTPS_PROXY'] = url;
+      expect(() => client()).toThrow(/^HTTPS_PROXY must be an address such as http:\/\/proxy:3128$/);
+    },
+  );
+
+  it('ends in time when a proxy stays silent', async () => {
+    proxy.state.isSilent = true;
+    const error = await faultOf(client({ timeoutMs: 300 }).list());
+    proxy.state.isSilent = false;
+    expect(error).toMatchObject({ code: 'ECONNABORTED', origin: 'https://api.test' });
+  });
+
+  it('ends when the service upgrades the connection', async () => {
+    const upgrading = createPlainServer().listen(0, '127.0.0.1');
+    upgrading.on('connection', (socket) =>
+      socket.write('HTTP/1.1 101 Up\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
+    );
+    await once(upgrading, 'listening');
+    const { port } = upgrading.address() as AddressInfo;
+    const error = await faultOf(client({ baseUrl: `http://127.0.0.1:${port}` }).list());
+    upgrading.close();
+    expect(error).toMatchObject({ name: 'ConnectionError', cause: { message: 'closed before a response' } });
   });
 
   it.each(['NO_PROXY', 'no_proxy'])('asks no proxy for a host of %s', async (name) => {

@@ -4,10 +4,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** A forward proxy, which alone knows the names: all that CONNECT names is `tlsPort`, all else `port`. `refuse` sends 407 to CONNECT. */
+/** A forward proxy, which alone knows the names: all that CONNECT names is `tlsPort`, all else `port`. `refuse` sends 407 to CONNECT, `isSilent` nothing. */
 export async function startForwardProxy({ port, tlsPort }: Readonly<Record<'port' | 'tlsPort', number>>) {
   const seen: string[] = [];
-  const state = { refuse: false };
+  const state = { refuse: false, isSilent: false };
   const open = new Set<Socket>();
   const pass = (request: IncomingMessage, response: ServerResponse): void => {
     const { method, url = '', headers } = request;
@@ -23,6 +23,7 @@ export async function startForwardProxy({ port, tlsPort }: Readonly<Record<'port
   const tunnel = (request: IncomingMessage, client: Socket): void => {
     seen.push(`CONNECT ${String(request.url)} ${String(request.headers['proxy-authorization'])}`);
     if (state.refuse) return void client.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
+    if (state.isSilent) return void open.add(client);
     const server = connect(tlsPort, '127.0.0.1', () => {
       client.write('HTTP/1.1 200 Connection established\r\n\r\n');
       server.pipe(client).pipe(server);

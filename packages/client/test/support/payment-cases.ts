@@ -17,6 +17,7 @@ const withWebhook = (webhook: ExplainedWebhook, ...deliveries: DeliveryDetail[])
   webhooks: [webhook],
   deliveries,
 });
+const UNSIGNED = { ...WEBHOOK, hasSecret: false };
 const withDelivery = (more: Partial<DeliveryDetail>) => ({ deliveries: [delivery(more)] });
 
 /** A row for every way in which a notification is delivered, late, repeated, refused or missing. */
@@ -77,14 +78,22 @@ export const ROWS: readonly Row[] = [
     command: SEND,
   },
   {
+    case: 'is refused by a webhook without a signing secret',
+    evidence: { ...withDelivery({ attempts: [failed('14:03:01', { status: 401 })] }), webhooks: [UNSIGNED] },
+    kinds: ['refused'],
+    en: /status 401 .* nothing is signed: make one/,
+    pt: /status 401 .* nada é assinado: crie um/,
+    command: SEND,
+  },
+  {
     case: 'has no response, and its next attempt was due before now',
     evidence: withDelivery({
       attempts: [failed('14:03:01', { error: 'TLS', code: 'CERT_HAS_EXPIRED' })],
       nextAt: at('14:59:00'),
     }),
     kinds: ['unreachable'],
-    en: /no response .* \(CERT_HAS_EXPIRED\)\. The certificate has expired: .* Next attempt: due now\.$/,
-    pt: /sem resposta .* O certificado venceu: .* Próxima tentativa: agora\.$/,
+    en: /no response .* \(CERT_HAS_EXPIRED\)\. The certificate has expired: .* Next attempt: due now, or under way\.$/,
+    pt: /sem resposta .* O certificado venceu: .* Próxima tentativa: agora, ou em curso\.$/,
     command: SEND,
   },
   {
@@ -249,7 +258,7 @@ export const ROWS: readonly Row[] = [
     case: 'came a moment ago',
     evidence: { now: Date.parse(at('14:03:01')) },
     kinds: ['waiting'],
-    en: /no attempt to deliver it .* has ended yet\. Next attempt: due now\.$/,
+    en: /no attempt to deliver it .* has ended yet\. Next attempt: due now, or under way\.$/,
     pt: /nenhuma tentativa .* terminou ainda/,
   },
   {

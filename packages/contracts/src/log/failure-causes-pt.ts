@@ -1,6 +1,6 @@
 const CHAIN = 'A cadeia está incompleta ou não é de AC pública: envie também os certificados intermediários.';
 const REFUSED = 'O servidor recusou o nosso certificado de cliente: veja o log dele, confie na nossa AC.';
-const VERIFY = 'O endpoint recusou a notificação: confira o segredo, e que ele verifica o corpo original.';
+const VERIFY = 'O endpoint recusou: confira o segredo e o relógio, e que ele verifica o corpo original.';
 const PATH = 'Nada aceita POST neste caminho: confira a URL do webhook.';
 
 /** The sentences of `FAILURE_CAUSES` in Portuguese, by the same keys. */

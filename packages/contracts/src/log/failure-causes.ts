@@ -2,7 +2,7 @@ import { FAILURE_CAUSES_PT } from './failure-causes-pt.js';
 
 const CHAIN = 'The chain is incomplete, or of no public authority: serve every intermediate certificate.';
 const REFUSED = 'Your server refused our client certificate: look at its log, and trust our authority.';
-const VERIFY = 'The endpoint refused the notification: check its secret, and that it verifies the raw body.';
+const VERIFY = 'The endpoint refused it: check its secret and its clock, and that it verifies the raw body.';
 const PATH = 'Nothing takes a POST at this path: check the URL of the webhook.';
 
 /**
