@@ -75,10 +75,9 @@ export function toFailure(error: unknown, who = ''): Failure {
   if (error instanceof IssuerError) return fromIssuer(error);
   if (error instanceof ProblemError) return fromProblem(error);
   if (error instanceof ConnectionError) {
-    const { code, origin } = error;
-    const reason = code === 'ECONNABORTED' ? 'in time' : `(${code})`;
-    const fix = 'check that the service runs and that the address is right: webhooks login';
-    return new Failure('unreachable', `no response from ${who}${origin} ${reason}`, fix, code);
+    const reason = error.message.replace(/^.*no response/, `no response from ${who}${error.origin}`);
+    const fix = 'check that the service runs, its address (webhooks login), and HTTPS_PROXY';
+    return new Failure('unreachable', reason, fix, error.code);
   }
   return new Failure('failed', describeFault(error));
 }

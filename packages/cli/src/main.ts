@@ -6,3 +6,5 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });
 process.exitCode = await run(process.argv.slice(2));
+// A proxy that refused a connection may keep it open for minutes.
+process.stdout.write('', () => process.exit());

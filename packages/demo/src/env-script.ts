@@ -7,16 +7,14 @@ import type { StackDescription } from '@webhooks/local';
 const BASE = '/integration/v1';
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** `webhooks`, the command line, with the addresses and credentials of the variables, and nothing of another login. */
+/** The certificate for a receiver in this shell, and `webhooks`, the command line, with the addresses and credentials of the variables, and nothing of another login. */
 const COMMAND_LINE = `webhooks() {
   WEBHOOKS_PROFILE=npm-start WEBHOOKS_URL="$CONFIG_API" WEBHOOKS_INGEST_URL="$INGEST" WEBHOOKS_QUERY_URL="$QUERY_API" \\
     WEBHOOKS_TOKEN_ENDPOINT="$TOKEN_ENDPOINT" WEBHOOKS_CLIENT_ID="$CLIENT_ID" WEBHOOKS_CLIENT_SECRET="$CLIENT_SECRET" \\
     ${quoted(process.execPath)} ${quoted(join(DATA_DIR, '..', 'packages', 'cli', 'dist', 'src', 'main.js'))} "$@"
 }
+export CA_FILE CERT_FILE KEY_FILE
 `;
-
-/** A receiver that is started in this shell serves with this certificate. */
-const EXPORTS = 'export CA_FILE CERT_FILE KEY_FILE\n';
 
 /**
  * Returns a POSIX shell script with variables and a function `token [client id] [client secret]`. The variables are not exported, because
@@ -72,6 +70,6 @@ function stackVariables(stack: StackDescription, receiver: string): Readonly<Rec
 /** Writes `env.sh`, which every command of the documents uses, and returns its path. It holds secrets: mode 0600. */
 export function writeEnvFile(dataDir: string, stack: StackDescription, receiver: string): string {
   const file = join(dataDir, 'env.sh');
-  writeFileSync(file, envScript(stackVariables(stack, receiver)) + COMMAND_LINE + EXPORTS, { mode: 0o600 });
+  writeFileSync(file, envScript(stackVariables(stack, receiver)) + COMMAND_LINE, { mode: 0o600 });
   return file;
 }

@@ -121,8 +121,7 @@ async function main(): Promise<number> {
     });
     // After a signal, a call that fails because the stack stops is not an error.
     const code = await Promise.race([ended, shown]);
-    if (code === undefined) await ended;
-    return code ?? 0;
+    return code ?? (await ended);
   } finally {
     await stop(running);
   }

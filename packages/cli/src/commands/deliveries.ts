@@ -7,8 +7,7 @@ import { FROM, TO } from '../times.js';
 
 /** Formats one delivery and its attempts. `cycle` is shown for a redelivery only. */
 export function deliveryText({ cycle, redelivery, attempts, ...delivery }: DeliveryDetail): string {
-  const columns = ['attempt', 'at', 'durationMs', 'result', 'response', 'cause'];
-  if (redelivery) columns.unshift('cycle');
+  const columns = `${redelivery ? 'cycle ' : ''}attempt at durationMs result response cause`.split(' ');
   const facts = card({ ...delivery, ...(redelivery && { cycle }) });
   const rows = attempts.map((made) => ({ ...made, response: made.status ?? made.code ?? made.error }));
   return `${facts}\n\n${table(rows, columns, 'no attempt has ended yet')}`;

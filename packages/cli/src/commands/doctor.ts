@@ -88,8 +88,7 @@ async function doctor({ show }: Output, args: Arguments): Promise<void> {
     checks.push(isDelivered ? besideDelivery(check) : check);
     if (isFatal(check)) break;
   }
-  const missing = LAST_CHECKS.filter((name) => checks.every(({ check }) => check !== name));
-  for (const check of missing)
+  for (const check of LAST_CHECKS.filter((name) => checks.every((made) => made.check !== name)))
     checks.push({ check, state: 'skipped', found: 'not examined, because of what is above' });
   const { origin, pathname } = args.url;
   show({ url: origin + pathname, checks }, table(checks, ['check', 'state', 'found', 'fix']));

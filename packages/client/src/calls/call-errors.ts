@@ -32,8 +32,10 @@ export class ConnectionError extends Error {
   readonly origin: string;
 
   constructor({ method, origin }: CallPlace, fault: unknown) {
-    const code = codeOf(fault);
-    super(`${method} ${origin}: no response (${code})`, { cause: bare(fault) });
+    const [code, cause] = [codeOf(fault), bare(fault)];
+    // Node's message names the proxy or the address that refused.
+    const reason = cause.message.includes(code) ? cause.message : `${code}: ${cause.message}`;
+    super(`${method} ${origin}: no response (${reason})`, { cause });
     this.name = 'ConnectionError';
     this.code = code;
     this.method = method;

@@ -62,15 +62,15 @@ const placeOf = ({ method, url, baseURL }: CallRequest<unknown>) => ({
 });
 
 /** Returns the parsed body of a response, or throws the error that it means. */
-function readResponse<T>(request: CallRequest<T>, { status, data }: AxiosResponse<unknown>): T {
+function readResponse<T>(request: CallRequest<T>, { status, data, headers }: AxiosResponse<unknown>): T {
   if (status >= 400) throw new ProblemError(parseProblem(status, data));
   const { statuses = [200], parse } = request;
   if (!statuses.includes(status))
     throw new UnexpectedResponseError(placeOf(request), status, `expected ${statuses.join(' or ')}`);
   const parsed = parse(data);
-  if (parsed === undefined)
-    throw new UnexpectedResponseError(placeOf(request), status, 'the body is not one of this operation');
-  return parsed;
+  if (parsed !== undefined) return parsed;
+  const reason = `the body (${String(headers['content-type'])}) is not one of this operation`;
+  throw new UnexpectedResponseError(placeOf(request), status, reason);
 }
 
 type Send = (request: CallRequest<unknown>) => Promise<AxiosResponse<unknown>>;

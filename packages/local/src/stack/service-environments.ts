@@ -52,6 +52,7 @@ export function planServices(parts: EnvironmentParts): readonly ServicePlan[] {
     // No load balancer polls this service, so none has to notice its stop.
     SHUTDOWN_DELAY_MS: '0',
     TOKEN_ISSUER: issuer.issuer,
+    TOKEN_PROFILE: 'rfc9068',
     TOKEN_AUDIENCE: parts.audience,
   };
   const endpoints = { ALLOW_LOCALHOST_ENDPOINTS: 'true', ENDPOINT_CA_FILE: parts.caFile };

@@ -151,10 +151,9 @@ export type Configuration = Pick<LazyConfiguration, keyof LazyConfiguration> & {
 /** Its attempts throw, as with a secret that no key decrypts. So deliveries are deferred and no attempt is counted. */
 const toUnreadable = (known: ConfigurationSwitch): Configuration => ({
   ...{ tenantId: known.tenantId, ref: known.ref, revision: known.revision, enabled: known.enabled },
-  ...{ applicationId: undefined, isUnreadable: true },
   eventType: isNotificationKind(known.eventType) ? known.eventType : undefined,
   target: { origin: 'https://unreadable.invalid', path: '/' },
-  ...{ policy: undefined, certificateNotAfter: undefined },
+  ...{ applicationId: undefined, policy: undefined, certificateNotAfter: undefined, isUnreadable: true },
   missingKey: () => undefined,
   signingSecrets: () => {
     throw new Error('the configuration record cannot be read; a newer worker can');
