@@ -81,7 +81,7 @@ const VERBS: readonly Verb[] = [
   {
     ...{ verb: 'find', args: () => [made.endToEndId], unknown: ['E00000000202601010000aaaaaaaaaaa'] },
     ...{
-      says: /^PIX_DYNAMIC_PAID of .*PAYMENT\n.*DELIVERY\n.*attempt +at .*\n1 .*delivered +200/s,
+      says: /^PIX_DYNAMIC_PAID of .*PAYMENT\n.*DELIVERY\n.*attempt +at .*1 .*delivered +200/s,
       members: ['verdicts', 'payment', 'deliveries', 'truncated'],
     },
   },
