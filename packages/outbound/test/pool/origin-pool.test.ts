@@ -73,7 +73,8 @@ describe('handshakes to one origin', () => {
     const endpoint = await rig.endpoint({ reply });
     const sender = rig.sender(endpoint);
     expect(countKind(await postTimes(40, sender, endpoint.origin), 'responded')).toBe(40);
-    expect(endpoint.stats().connections).toBe(40);
+    // More, when a connection ended before its response and its attempt ran again.
+    expect(endpoint.stats().connections).toBeGreaterThanOrEqual(40);
   });
 
   it('come too late for an attempt that gets a connection that became free', async () => {
