@@ -96,7 +96,7 @@ function keepPosting(url: string, token: string) {
       body: JSON.stringify(event),
     }).then(
       async (response) => (await response.text(), String(response.status)),
-      (error: unknown) => String(error),
+      (error: unknown) => String((error as Error).cause ?? error),
     );
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
   };
