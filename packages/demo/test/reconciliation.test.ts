@@ -200,6 +200,7 @@ it(
     await client.postEvents(events);
     const input = { ref, status: 'delivered', from } as const;
     await eventually(async () => (await countExactly(client, input)) === MANY, LONG);
+    await eventually(() => other.stats().arrivals >= MANY, LONG);
     const before = endpoint.stats().arrivals;
     const { id } = await client.startRedelivery(input);
     const done = await eventually(async () => {
