@@ -148,7 +148,7 @@ describe('delayed source', () => {
   it('pauses when its memory is full: late, never lost', async () => {
     const topic = await tierTopic();
     const now = Date.now();
-    await Promise.all(Array.from({ length: 50 }, (_, n) => wait(topic, `key-${n}`, now + 700)));
+    await Promise.all(Array.from({ length: 50 }, (_, n) => wait(topic, `key-${n}`, now + 4_000)));
     const { source, released } = await open({ tiers: [{ topic, delayMs: 10 }], maxWaiting: 10 });
     await eventually(() => source.health().waiting === 10);
     await eventually(() => released.length === 50);
