@@ -7,7 +7,10 @@ import type { StackDescription } from '@webhooks/local';
 const BASE = '/integration/v1';
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** The certificate for a receiver in this shell, and `webhooks`, the command line, with the addresses and credentials of the variables, and nothing of another login. */
+/**
+ * `webhooks`, the command line, with the addresses and credentials of the variables, and nothing of another login. A receiver that is started
+ * in this shell gets the files of its certificate.
+ */
 const COMMAND_LINE = `webhooks() {
   WEBHOOKS_PROFILE=npm-start WEBHOOKS_URL="$CONFIG_API" WEBHOOKS_INGEST_URL="$INGEST" WEBHOOKS_QUERY_URL="$QUERY_API" \\
     WEBHOOKS_TOKEN_ENDPOINT="$TOKEN_ENDPOINT" WEBHOOKS_CLIENT_ID="$CLIENT_ID" WEBHOOKS_CLIENT_SECRET="$CLIENT_SECRET" \\
