@@ -5,7 +5,8 @@ import type { TestStack } from './test-stack.js';
 
 let running: TestStack;
 beforeAll(async () => {
-  const worker = { RETRY_DELAYS: '1s,1s,1s,1s,1s', BREAKER_FIRST_PAUSE: '1s' };
+  // The receivers are killed and start slowly on a busy machine: no delivery may end, and no breaker open, before they are back.
+  const worker = { RETRY_DELAYS: Array(30).fill('1s').join(','), BREAKER_FAILURES: '1000' };
   running = await startTestStack({ 'delivery-worker': worker }, { withQueryApi: true });
 }, 300_000);
 afterAll(() => running.stop(), 60_000);
