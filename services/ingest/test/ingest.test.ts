@@ -1,5 +1,6 @@
 import { createClient, ProblemError } from '@webhooks/client';
 import type { Client } from '@webhooks/client';
+import { emptyTestEngines } from '@webhooks/local';
 import type { DevelopmentClient } from '@webhooks/local';
 import { buildEvent, eventually, openApiDocument } from '@webhooks/testkit';
 import { readEvents } from './read-topic.js';
@@ -23,6 +24,8 @@ const clientOf = ({ clientId, clientSecret }: DevelopmentClient): Client =>
   });
 
 beforeAll(async () => {
+  // The topic is read from its beginning, and other suites of this jest worker leave their events in it.
+  await emptyTestEngines();
   ingest = await startIngest();
   topic = await readEvents();
 });

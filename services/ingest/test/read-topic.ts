@@ -21,6 +21,9 @@ export async function readEvents(brokers = testKafkaBrokers()): Promise<{
   });
   const consumer = kafka.consumer({ groupId: randomName('test'), maxWaitTimeInMs: 100 });
   const seen: SeenRecord[] = [];
+  consumer.on('consumer.crash', ({ payload }) =>
+    process.stderr.write(`the reader ended: ${payload.error.message}\n`),
+  );
   await consumer.connect();
   await consumer.subscribe({ topic: TOPICS.events, fromBeginning: true });
   await consumer.run({
