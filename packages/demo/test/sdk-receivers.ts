@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Client } from '@webhooks/client';
 import { freePort } from '@webhooks/local';
 import { buildEvent, eventually } from '@webhooks/testkit';
 import type { TestStack } from './test-stack.js';
@@ -48,6 +50,8 @@ class Receiver {
   }
 }
 
+type Setting = Awaited<ReturnType<typeof setUp>>;
+
 async function setUp(name: string, command: readonly string[]) {
   const { tls, queryApi, tokenEndpoint } = running.stack.description();
   const { clientId, clientSecret } = running.stack.clientOf('acme');
@@ -75,8 +79,24 @@ async function setUp(name: string, command: readonly string[]) {
   return { client, ref, receiver, post };
 }
 
+/** What is known of the deliveries of a webhook, and the newest lines of the worker's log, for the text of a failure. */
+async function evidenceOf(client: Client, ref: string): Promise<string> {
+  const { data } = await client.deliveries({ ref, limit: 5 });
+  const log = readFileSync(join(running.dataDir, 'logs', 'delivery-worker.log'), 'utf8');
+  return [...data.map((delivery) => JSON.stringify(delivery)), ...log.trimEnd().split('\n').slice(-20)].join(
+    '\n',
+  );
+}
+
 async function keepsItsPromises(name: string, command: readonly string[]): Promise<void> {
-  const { client, ref, receiver, post } = await setUp(name, command);
+  const setting = await setUp(name, command);
+  await useReceiver(name, setting).catch(async (cause: unknown) => {
+    const { client, ref } = setting;
+    throw new Error(`${String(cause)}\n${await evidenceOf(client, ref)}`, { cause });
+  });
+}
+
+async function useReceiver(name: string, { client, ref, receiver, post }: Setting): Promise<void> {
   /** At least so often: a response that a crash swallowed is followed by a repeat. */
   const printed = (line: string, count = 1) =>
     eventually(() => receiver.countOf(line) >= count, {
