@@ -11,7 +11,10 @@ import type { TestStack } from './test-stack.js';
 import { has, needs } from './tool.js';
 
 const EXAMPLES = join(import.meta.dirname, '..', '..', 'client', 'examples');
-const LONG = { timeoutMs: 60_000 };
+/** A delivery that a fault of ours meets twice waits 30 s and 60 s. */
+const LONG = { timeoutMs: 120_000 };
+/** Nothing here should take longer, milliseconds; what does is told. */
+const SLOW_MS = 20_000;
 const NODE_FLAGS = ['--disable-warning=ExperimentalWarning'];
 
 let running: TestStack;
@@ -98,11 +101,16 @@ async function keepsItsPromises(name: string, command: readonly string[]): Promi
 
 async function useReceiver(name: string, { client, ref, receiver, post }: Setting): Promise<void> {
   /** At least so often: a response that a crash swallowed is followed by a repeat. */
-  const printed = (line: string, count = 1) =>
-    eventually(() => receiver.countOf(line) >= count, {
+  const printed = async (line: string, count = 1) => {
+    const began = performance.now();
+    await eventually(() => receiver.countOf(line) >= count, {
       ...LONG,
       message: `waiting for '${line}' of ${name}`,
     });
+    const tookMs = Math.round(performance.now() - began);
+    if (tookMs > SLOW_MS)
+      process.stderr.write(`${line}: after ${tookMs} ms\n${await evidenceOf(client, ref)}\n`);
+  };
   receiver.start();
   // Until the registration and its secret are in force, events may arrive unsigned or not at all.
   await eventually(
@@ -174,12 +182,12 @@ export function testExampleReceivers(runningStack: () => TestStack): void {
     it(
       'in TypeScript',
       () => keepsItsPromises('typescript', [process.execPath, ...NODE_FLAGS, join(EXAMPLES, 'receiver.ts')]),
-      240_000,
+      600_000,
     );
 
     needs(
       'python3 (3.9 or newer, with ssl and sqlite3)',
       has('python3', '-c', 'import ssl, sqlite3; "".removeprefix("")'),
-    )('in Python', () => keepsItsPromises('python', ['python3', join(EXAMPLES, 'receiver.py')]), 240_000);
+    )('in Python', () => keepsItsPromises('python', ['python3', join(EXAMPLES, 'receiver.py')]), 600_000);
   });
 }
