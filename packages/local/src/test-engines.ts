@@ -38,18 +38,25 @@ export async function emptyTestEngines(): Promise<{ kafkaBrokers: string[]; mong
   return engines;
 }
 
+/** A connection within 3 s may fail on a busy machine. */
+const RETRIES = 5;
+
 const emptyKafka = (brokers: readonly string[]): Promise<void> =>
-  withAdmin(brokers, async (admin) => {
-    const topics = (await admin.listTopics()).filter((topic) => !topic.startsWith('__'));
-    if (topics.length > 0) await admin.deleteTopics({ topics });
-    const deleteGroups = async (): Promise<string | undefined> => {
-      const groupIds = (await admin.listGroups()).groups.map(({ groupId }) => groupId);
-      return admin.deleteGroups(groupIds).then(() => undefined, errorText);
-    };
-    // A killed process stays a member of its group until its session ends.
-    const obstacle = await untilClear(deleteGroups, { deadlineMs: READY_DEADLINE_MS, everyMs: 250 });
-    if (obstacle !== undefined) throw new Error(`earlier groups cannot be deleted: ${obstacle}`);
-  });
+  withAdmin(
+    brokers,
+    async (admin) => {
+      const topics = (await admin.listTopics()).filter((topic) => !topic.startsWith('__'));
+      if (topics.length > 0) await admin.deleteTopics({ topics });
+      const deleteGroups = async (): Promise<string | undefined> => {
+        const groupIds = (await admin.listGroups()).groups.map(({ groupId }) => groupId);
+        return admin.deleteGroups(groupIds).then(() => undefined, errorText);
+      };
+      // A killed process stays a member of its group until its session ends.
+      const obstacle = await untilClear(deleteGroups, { deadlineMs: READY_DEADLINE_MS, everyMs: 250 });
+      if (obstacle !== undefined) throw new Error(`earlier groups cannot be deleted: ${obstacle}`);
+    },
+    RETRIES,
+  );
 
 const SYSTEM_DATABASES = ['admin', 'config', 'local'];
 
