@@ -13,7 +13,8 @@ export interface ClientOptions extends CallOptions {
   readonly ingestUrl?: string;
   /** Base URL of query-api; default `baseUrl`. */
   readonly queryUrl?: string;
-  readonly credentials: ClientCredentials;
+  /** What requests tokens of an issuer, or returns a token of another source. */
+  readonly credentials: ClientCredentials | TokenSource;
 }
 
 /**
@@ -29,7 +30,10 @@ export interface Client extends WebhookCalls, EventCalls, QueryCalls, Pages {
 export function createClient(options: ClientOptions): Client {
   const { baseUrl, ingestUrl = baseUrl, queryUrl = baseUrl, credentials } = options;
   const call = createCall(options);
-  const tokens = createTokenSource(credentials, call);
+  const tokens =
+    typeof credentials === 'function'
+      ? { token: credentials, forget: () => undefined }
+      : createTokenSource(credentials, call);
   const query = authorizeCalls(call, tokens, queryUrl);
   const calls = {
     ...createWebhookCalls(authorizeCalls(call, tokens, baseUrl), query),

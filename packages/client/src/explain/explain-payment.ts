@@ -17,8 +17,8 @@ export interface PaymentEvidence {
   readonly timeZone?: string;
 }
 
-/** How the ids of test notifications begin. */
-const TEST_EVENT = 'evt_test_';
+/** Whether an id is that of a test notification. */
+export const isTestEvent = (eventId: string): boolean => eventId.startsWith('evt_test_');
 
 /** A delivery waits no longer: eight days. */
 const MAX_WAIT_MS = 8 * 86_400_000;
@@ -43,7 +43,7 @@ function explainEvent(event: ExplainedEvent, evidence: PaymentEvidence): readonl
     return explainDelivery({ ...base, webhook, delivery });
   });
   const { id, receivedAt } = event;
-  if (id.startsWith(TEST_EVENT)) return [verdict('test', base), ...made];
+  if (isTestEvent(id)) return [verdict('test', base), ...made];
   if (receivedAt === undefined) return made.length > 0 ? made : [verdict('log-expired', base)];
   const others = webhooks.filter(({ ref }) => own.every((delivery) => delivery.ref !== ref));
   const unsent = others.flatMap((webhook) => explainUnsent({ ...base, webhook }, receivedAt));

@@ -10,7 +10,8 @@ export const EN = {
     unreachable:
       '{event}: no response from {endpoint} at {failedAt} ({error}). {cause} Next attempt: {next}.',
     waiting: '{event}: no attempt to deliver it to {endpoint} has ended yet. Next attempt: {next}.',
-    paused: '{event}: waits because {endpoint} fails and is paused. {cause} Next attempt: {next}.',
+    paused:
+      '{event}: waits because {endpoint} fails and is paused. {cause} Next attempt at this endpoint: {next}; this one follows a success.',
     deferred: '{event}: waits for {endpoint} because of a fault of the platform. Next attempt: {next}.',
     ending: '{event}: waits for {endpoint}, and is cancelled when due: the webhook is disabled. Due: {next}.',
     dead: '{event}: given up for {endpoint} at {at}: {reason}. {cause}',

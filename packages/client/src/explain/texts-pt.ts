@@ -13,7 +13,8 @@ export const PT: { readonly [part in keyof typeof EN]: Readonly<Record<keyof (ty
     unreachable:
       '{event}: sem resposta de {endpoint} em {failedAt} ({error}). {cause} Próxima tentativa: {next}.',
     waiting: '{event}: nenhuma tentativa de entrega a {endpoint} terminou ainda. Próxima tentativa: {next}.',
-    paused: '{event}: aguarda porque {endpoint} falha e está em pausa. {cause} Próxima tentativa: {next}.',
+    paused:
+      '{event}: aguarda porque {endpoint} falha e está em pausa. {cause} Próxima tentativa neste endpoint: {next}; esta entrega é feita depois do primeiro sucesso.',
     deferred:
       '{event}: a entrega a {endpoint} aguarda por uma falha da plataforma. Próxima tentativa: {next}.',
     ending:

@@ -111,7 +111,7 @@ export const ROWS: readonly Row[] = [
       ...{ nextAt: at('15:05:00'), deferredUntil: at('15:05:00') },
     }),
     kinds: ['paused'],
-    en: /is paused\. No response in time.* Next attempt: .* 12:05:00/,
+    en: /is paused\. No response in time.* Next attempt at this endpoint: .* 12:05:00/,
     pt: /está em pausa\. Não houve resposta a tempo.* 12:05:00 BRT/,
   },
   {
@@ -124,7 +124,7 @@ export const ROWS: readonly Row[] = [
       }),
     }),
     kinds: ['paused'],
-    en: /is paused\. The endpoint, or a proxy .* Next attempt: .* 12:06:00/,
+    en: /is paused\. The endpoint, or a proxy .* Next attempt at this endpoint: .* 12:06:00/,
     pt: /está em pausa\. O endpoint, ou um proxy .* 12:06:00 BRT/,
   },
   {
@@ -134,7 +134,7 @@ export const ROWS: readonly Row[] = [
       delivery({ attempts: [failed('14:03:01')], nextAt: at('14:03:06') }),
     ),
     kinds: ['paused'],
-    en: /Next attempt: .* 12:06:00/,
+    en: /Next attempt at this endpoint: .* 12:06:00/,
     pt: /12:06:00 BRT/,
   },
   {
