@@ -1,13 +1,14 @@
 // Runs one of the project's commands after `git clone` alone, on any Node from 20 up.
 // It installs and builds what is missing or out of date, then hands over to the pinned Node of the workspace.
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 /** The folder whose lock file holds the checksum of pnpm. */
 const PNPM = join(ROOT, 'packages', 'tooling', 'pnpm');
+const CONSOLE = join(ROOT, 'services', 'console');
 const NODE = join(ROOT, 'node_modules', 'node', 'bin', 'node');
 /** The lowest Node for a machine for which the lock file has none: macOS. */
 const LOWEST_MAJOR = 24;
@@ -124,11 +125,36 @@ function linkNode() {
 }
 
 /** tsc knows what is up to date: without a change it takes half a second. */
-const build = () =>
-  quietly('building (tsc --build)', NODE, [
+async function build() {
+  await quietly('building (tsc --build)', NODE, [
     bin('typescript/bin/tsc'),
     ...['--build', 'packages/tooling', '--pretty', 'false'],
   ]);
+  const vite = join(CONSOLE, 'node_modules', 'vite', 'bin', 'vite.js');
+  if (!areCurrent())
+    await quietly('building the pages of the console (vite)', NODE, [
+      vite,
+      'build',
+      '--config',
+      join(CONSOLE, 'vite.config.mjs'),
+    ]);
+}
+
+/** Whether the built pages are newer than all that they are made of. */
+function areCurrent() {
+  const page = join(CONSOLE, 'dist', 'web', 'index.html');
+  if (!existsSync(page)) return false;
+  const packages = ['client', 'contracts'].map((name) => `../../packages/${name}/dist/src`);
+  const sources = ['src/web', 'vite.config.mjs', ...packages, '../../pnpm-lock.yaml'];
+  const changedAt = (path) => statSync(path).mtimeMs;
+  const files = sources.flatMap((name) => {
+    const path = join(CONSOLE, name);
+    return statSync(path).isFile()
+      ? [path]
+      : readdirSync(path, { recursive: true }).map((one) => join(path, one));
+  });
+  return Math.max(...files.map(changedAt)) < changedAt(page);
+}
 
 /** Hands the terminal to the pinned Node; signals reach the child, and its end is ours. */
 function run(args) {

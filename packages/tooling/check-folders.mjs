@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 /** Files side by side in one folder: what a reader takes in at a glance. */
 const MAX_FILES_OF_FOLDER = 15;
-/** Source files of the house, and lines of the file in the middle, comments counted. */
-const MAX_FILES = 400;
+/** Source files of the house (400, and 50 of the console), and lines of the file in the middle, comments counted. */
+const MAX_FILES = 450;
 const MIN_MEDIAN_LINES = 60;
 
 const folders = ['packages', 'services'].flatMap((area) =>

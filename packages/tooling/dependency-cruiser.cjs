@@ -45,7 +45,7 @@ module.exports = {
       name: 'services-use-no-workshop',
       comment: 'what runs one machine or measures is not part of a service',
       severity: 'error',
-      from: { path: '^services/[^/]+/src/' },
+      from: { path: '^services/[^/]+/src/', pathNot: '^services/console/src/web/' },
       to: { path: '^packages/(local|testkit|demo|proof|tooling|client|cli)/' },
     },
     {
@@ -83,8 +83,16 @@ module.exports = {
     {
       name: 'no-dev-dependency-in-src',
       severity: 'error',
-      from: { path: '/src/' },
+      // The pages are bundled.
+      from: { path: '/src/', pathNot: '^services/console/src/web/' },
       to: { dependencyTypes: ['npm-dev'], pathNot: '^packages/' },
+    },
+    {
+      name: 'console-pages',
+      comment: 'the pages run in a browser: the client and its texts, and nothing else of ours',
+      severity: 'error',
+      from: { path: '^services/console/src/web/' },
+      to: { path: '^(packages/(?!client/|contracts/)|services/(?!console/src/web/))' },
     },
     mayImport('contracts', []),
     mayImport('runtime', []),

@@ -60,7 +60,7 @@ export default tseslint.config(
     rules: { ...SIZE, eqeqeq: 'error', 'id-denylist': REPLACED },
   },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     extends: [tseslint.configs.strictTypeChecked],
     // One program of all files: with one for each package the same types are read up to 16 times.
     languageOptions: {
@@ -100,6 +100,10 @@ export default tseslint.config(
         },
       ],
     },
+  },
+  {
+    files: ['services/console/src/web/**'],
+    languageOptions: { parserOptions: { project: 'services/console/src/web/tsconfig.json' } },
   },
   { files: ['**/src/**/*.ts'], rules: { 'no-restricted-globals': ['error', ...TEST_GLOBALS] } },
   {

@@ -56,6 +56,7 @@ function stackVariables(stack: StackDescription, receiver: string): Readonly<Rec
   const admin = (service: string): string => stack.admin[service] ?? '';
   return {
     ...callerVariables(stack, receiver),
+    CONSOLE: stack.console ?? '',
     PAYMENT_CLIENT_ID: payments?.clientId ?? '',
     PAYMENT_CLIENT_SECRET: payments?.clientSecret ?? '',
     KAFKA_BROKERS: stack.kafkaBrokers.join(','),
@@ -64,6 +65,7 @@ function stackVariables(stack: StackDescription, receiver: string): Readonly<Rec
     CONFIG_API_ADMIN: admin('config-api'),
     INGEST_ADMIN: admin('ingest'),
     QUERY_API_ADMIN: admin('query-api'),
+    CONSOLE_ADMIN: admin('console'),
     CA_FILE: stack.tls.caFile,
     CERT_FILE: stack.tls.certFile,
     KEY_FILE: stack.tls.keyFile,

@@ -67,7 +67,14 @@ async function demonstrate(once: boolean, eventsFile: string, running: Running):
   const started = performance.now();
   print('· starting Kafka, MongoDB, token issuer and services');
   const log = (line: string): void => print(`· ${line}`);
-  const stack = await startStack({ dataDir, fixedPorts: !once, tenants, log, onLost: running.lost.reject });
+  const stack = await startStack({
+    dataDir,
+    fixedPorts: !once,
+    withConsole: true,
+    tenants,
+    log,
+    onLost: running.lost.reject,
+  });
   running.stack = stack;
   print(paint('green', `· everything is up after ${((performance.now() - started) / 1_000).toFixed(1)} s`));
   showFaults(lines);

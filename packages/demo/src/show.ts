@@ -51,6 +51,8 @@ export function showFaults(lines: readonly FeedLine[]): void {
 export function showAddresses(stack: StackDescription, receiver: string, dataDir: string): void {
   print('The stack is up. Stop it with Ctrl-C.');
   print(`  config-api ${stack.configApi} · ingest ${stack.ingest} · query-api ${stack.queryApi ?? '–'}`);
+  if (stack.console !== null)
+    print(`  console ${stack.console} · sign in as Ana, Bruno or Olga, without a password`);
   print(`  token issuer ${stack.tokenEndpoint} · Kafka ${stack.kafkaBrokers.join(',')}`);
   print(`  receiver ${receiver} responds 200 at every path`);
   print(`  all addresses: ${dataDir}/env.sh · processes: ${dataDir}/stack.json · logs: ${dataDir}/logs/`);

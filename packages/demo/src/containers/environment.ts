@@ -10,6 +10,8 @@ export const FOLDERS = {
   authority: join(ROOT, 'authority'),
   /** The connection string of config-api. */
   configDatabase: join(ROOT, 'config-database'),
+  /** The secret of the console at the token issuer. */
+  console: join(ROOT, 'console'),
   /** The passwords of the database's users: for the database alone. */
   database: join(ROOT, 'database'),
   /** The connection string of query-api. */
@@ -27,6 +29,7 @@ export const FILES = {
   certificateKey: join(FOLDERS.receiver, 'key.pem'),
   receipts: join(FOLDERS.receiver, 'receipts.ndjson'),
   clients: join(FOLDERS.tokens, 'clients.json'),
+  consoleSecret: join(FOLDERS.console, 'client-secret'),
 } as const;
 
 /** A variable of docker-compose.yml. Throws with its name when it is missing. */

@@ -14,6 +14,7 @@ await writeWhole(FILES.certificateKey, keyPem, 0o600);
 
 const secrets = openDevelopmentSecrets(FOLDERS.authority);
 await writeWhole(join(FOLDERS.secrets, 'secrets-keys'), secrets.keyring, 0o600);
+await writeWhole(FILES.consoleSecret, secrets.clientSecret('console'), 0o600);
 await writeWhole(FILES.clients, JSON.stringify(planClients([], secrets)), 0o600);
 
 /** Makes a password that the database reads, for `deploy/compose/mongodb-users.js`. */

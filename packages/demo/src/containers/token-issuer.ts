@@ -1,8 +1,9 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startIssuer } from '@webhooks/local';
+import { PEOPLE, planConsole, startIssuer } from '@webhooks/local';
 import { print, untilSignal } from '@webhooks/testkit/account';
-import { FOLDERS, readClients, required } from './environment.js';
+import { FILES, FOLDERS, readClients, required } from './environment.js';
 
 // The token issuer for development, reached by the name that the services trust (TOKEN_ISSUER).
 const name = required('TOKEN_ISSUER');
@@ -12,6 +13,8 @@ const issuer = await startIssuer({
   issuer: name,
   audience: required('TOKEN_AUDIENCE'),
   clients: readClients(),
+  people: PEOPLE,
+  webClient: planConsole(required('CONSOLE_ADDRESS'), readFileSync(FILES.consoleSecret, 'utf8')),
   keysFile: join(FOLDERS.tokens, 'issuer-keys.json'),
   log: print,
 });

@@ -38,13 +38,11 @@ function readSingleTenant(settings: SettingsReader): string | undefined {
   return singleTenant;
 }
 
-/** Reads the settings of a service with a public HTTP port. */
-export function readApiSettings(settings: SettingsReader, defaults: ApiDefaults) {
-  const issuer = settings.url('TOKEN_ISSUER');
-  settings.refuseWhen(/^\w+:\/\/[^/]*@/.test(issuer), 'TOKEN_ISSUER must have no user and no password');
+/** Reads where a service listens, and which connections it takes. */
+export function readListenSettings(settings: SettingsReader, port: number) {
   return {
     host: settings.text('HOST', '0.0.0.0'),
-    port: settings.port('PORT', defaults.port),
+    port: settings.port('PORT', port),
     maxConnections: settings.integer('MAX_CONNECTIONS', 10_000, { min: 1 }),
     maxConnectionsPerAddress: settings.integer('MAX_CONNECTIONS_PER_ADDRESS', 1_000, { min: 1 }),
     keepAliveMs: settings.integer('KEEP_ALIVE_MS', IDLE_MS, { min: 1, max: MAX_TIME_MS }),
@@ -54,6 +52,14 @@ export function readApiSettings(settings: SettingsReader, defaults: ApiDefaults)
      */
     shutdownDelayMs: settings.integer('SHUTDOWN_DELAY_MS', SHUTDOWN_DELAY_MS, { max: MAX_TIME_MS }),
     proxies: settings.parsed('PROXY_CIDRS', '', parseBlocks) ?? new BlockList(),
+  };
+}
+
+/** Reads which access tokens are accepted. */
+export function readTokenSettings(settings: SettingsReader) {
+  const issuer = settings.url('TOKEN_ISSUER');
+  settings.refuseWhen(/^\w+:\/\/[^/]*@/.test(issuer), 'TOKEN_ISSUER must have no user and no password');
+  return {
     issuer,
     audience: settings.text('TOKEN_AUDIENCE'),
     /** Undefined: the keys are found by discovery. */
@@ -63,6 +69,14 @@ export function readApiSettings(settings: SettingsReader, defaults: ApiDefaults)
       min: 60,
       max: 31_536_000,
     }),
+  };
+}
+
+/** Reads the settings of a service with a public API. */
+export function readApiSettings(settings: SettingsReader, defaults: ApiDefaults) {
+  return {
+    ...readListenSettings(settings, defaults.port),
+    ...readTokenSettings(settings),
     /**
      * Bytes of the bodies of all open requests. The minimum lets one tenant alone (half) send the largest body (1
      * MiB).
@@ -82,7 +96,10 @@ export function readApiSettings(settings: SettingsReader, defaults: ApiDefaults)
   };
 }
 
-/** The settings of a service with a public HTTP port; `readApiSettings` has the defaults and bounds. */
+export type ListenSettings = ReturnType<typeof readListenSettings>;
+export type TokenSettings = ReturnType<typeof readTokenSettings>;
+
+/** The settings of a service with a public API; `readApiSettings` has the defaults and bounds. */
 export interface ApiSettings extends ReturnType<typeof readApiSettings> {
   /** Callers with this scope are the operator's own, and have no tenant limit. Set by the service, not by a setting. */
   readonly exemptScope?: string;

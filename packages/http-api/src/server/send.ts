@@ -57,7 +57,7 @@ export function sendProblem(request: Request, response: Response, error: AppErro
  */
 export function createFaultLog(log: Logger) {
   const throttle = createLogThrottles();
-  return (error: AppError, request: Request, response: Response): void => {
+  return (error: AppError, request: Pick<Request, 'path'>, response: Response): void => {
     if (!error.code.endsWith('error') && !error.code.endsWith('unavailable')) return;
     throttle(error.code, (requests) =>
       log.error('requests failed', {

@@ -1,10 +1,11 @@
+import type { RequestListener } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createLogThrottle, errorFields } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import { createApi } from './create-api.js';
 import { listen } from './listen.js';
 import type { Operation } from '../request/operation.js';
-import type { ApiSettings } from './api-settings.js';
+import type { ApiSettings, ListenSettings, TokenSettings } from './api-settings.js';
 import { watchTenantFile } from '../token/tenant-file.js';
 import { createTokenVerifier } from '../token/token-verifier.js';
 
@@ -12,7 +13,7 @@ import { createTokenVerifier } from '../token/token-verifier.js';
 const GRACE_MS = 15_000;
 
 /** Opens the verifier. Readiness needs the keys of the token issuer, and names what is wrong with them. */
-function openVerifier(settings: ApiSettings, { health, log, onClose }: ServiceScope) {
+export function openVerifier(settings: TokenSettings, { health, log, onClose }: ServiceScope) {
   const throttle = createLogThrottle();
   let fault = 'the keys of the token issuer are being fetched';
   const verifier = createTokenVerifier({
@@ -31,9 +32,29 @@ function openVerifier(settings: ApiSettings, { health, log, onClose }: ServiceSc
 }
 
 /**
- * Serves the operations of a service until it closes. Returns the port. Readiness needs the keys of the token issuer. A
- * service that shuts down is not ready, continues to serve for `shutdownDelayMs`, and then accepts no new request.
+ * Listens until the service closes. Returns the port. A service that shuts down is not ready, continues to serve for
+ * `shutdownDelayMs`, calls `onEnd`, and then accepts no new request.
  */
+export async function serve(
+  app: RequestListener,
+  settings: ListenSettings,
+  { health, log, onClose }: ServiceScope,
+  onEnd: () => void = () => undefined,
+): Promise<number> {
+  const server = await listen(app, settings);
+  let ending = false;
+  health.readiness('shutdown', () => (ending ? 'the service is shutting down' : undefined));
+  onClose('http server', async ({ orderly }) => {
+    ending = true;
+    if (orderly) await pause(settings.shutdownDelayMs);
+    onEnd();
+    return server.close(GRACE_MS);
+  });
+  log.info('listening', { host: settings.host, port: server.port });
+  return server.port;
+}
+
+/** Serves the operations of a service until it closes. Returns the port. Readiness needs the keys of the token issuer. */
 export async function serveApi(
   settings: ApiSettings,
   operations: readonly Operation[],
@@ -51,15 +72,5 @@ export async function serveApi(
     registry: scope.registry,
     closing: closing.signal,
   });
-  const server = await listen(app, settings);
-  let ending = false;
-  scope.health.readiness('shutdown', () => (ending ? 'the service is shutting down' : undefined));
-  scope.onClose('http server', async ({ orderly }) => {
-    ending = true;
-    if (orderly) await pause(settings.shutdownDelayMs);
-    closing.abort();
-    return server.close(GRACE_MS);
-  });
-  scope.log.info('listening', { host: settings.host, port: server.port });
-  return server.port;
+  return serve(app, settings, scope, () => closing.abort());
 }

@@ -1,14 +1,14 @@
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { exportJWK, generateKeyPair } from 'jose';
 import type { JWK } from 'jose';
-import type { AdapterFactory, Configuration } from 'oidc-provider';
 import { writeWhole } from '../engine/folders.js';
 import { errorText } from '../engine/command.js';
 import { freePort } from '../engine/free-port.js';
-import type { Log } from '../engine/wait.js';
+import { configurationFor } from './issuer-configuration.js';
+import type { IssuerOptions } from './issuer-configuration.js';
+import { serveSignIn } from './sign-in.js';
 
 /** Returns the RSA key in `keysFile` (a key set, RFC 7517). A missing file is created (mode 0600). Without `keysFile`: a new key. */
 async function loadSigningKey(keysFile: string | undefined): Promise<JWK> {
@@ -32,38 +32,9 @@ async function readSigningKey(keysFile: string): Promise<JWK | undefined> {
   throw new Error(`${keysFile} does not hold a signing key. Remove it; the next start creates a new one.`);
 }
 
-/** A machine that may request tokens. */
-export interface DevelopmentClient {
-  readonly clientId: string;
-  readonly clientSecret: string;
-  /** Value of the claim `tenant_id`. */
-  readonly tenantId: string;
-  readonly scopes: readonly string[];
-}
-
-export interface IssuerOptions {
-  /** Preferred port. Default, and when it is in use: a free one. */
-  readonly port?: number;
-  /** Address to listen at; default 127.0.0.1. */
-  readonly host?: string;
-  /** The claim `iss`: the address at which clients reach this server; default `http://127.0.0.1:<port>`. */
-  readonly issuer?: string;
-  /** Value of the claim `aud`. */
-  readonly audience: string;
-  readonly clients: readonly DevelopmentClient[];
-  /** File for the signing key, so that tokens stay valid across restarts; created when missing, mode 0600. Default: none. */
-  readonly keysFile?: string;
-  readonly log?: Log;
-}
-
-/** The provider's resource indicator, a URI. Tokens have `audience`, which need not be a URI. */
-const RESOURCE = 'urn:webhooks:api';
-/** Lifetime of a token. */
-const TTL_SECONDS = 600;
-
 /**
- * Starts a token issuer for development: OAuth 2.0 client credentials, JWT access tokens of RFC 9068 (RS256, `typ at+jwt`) with the claim
- * `tenant_id`. A client that requests no scope gets all of its scopes. Plain HTTP, at 127.0.0.1 by default.
+ * Starts a token issuer for development: OAuth 2.0 client credentials, and the code grant for people (OpenID Connect). JWT access tokens of
+ * RFC 9068 (RS256, `typ at+jwt`) with the claim `tenant_id`. A client that requests no scope gets all of its scopes. Plain HTTP, at 127.0.0.1 by default.
  */
 export async function startIssuer(options: IssuerOptions) {
   const log = options.log ?? (() => undefined);
@@ -73,9 +44,17 @@ export async function startIssuer(options: IssuerOptions) {
   const issuer = options.issuer ?? `http://127.0.0.1:${port}`;
   const provider = new Provider(issuer, configurationFor(options, await loadSigningKey(options.keysFile)));
   provider.on('server_error', (_context, error) => log(`token issuer: ${error.message}`));
-  const respond = provider.callback();
+  const callback = provider.callback();
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    if (!(await serveSignIn(provider, options.people ?? [], request, response)))
+      await callback(request, response);
+  };
   const server = createServer((request, response) => {
-    respond(request, response).catch((error: unknown) => log(`token issuer: ${errorText(error)}`));
+    respond(request, response).catch((error: unknown) => {
+      log(`token issuer: ${errorText(error)}`);
+      // Such as a sign-in page that was left open for too long.
+      if (!response.headersSent) response.writeHead(400).end('Begin the sign-in again.');
+    });
   });
   server.listen(port, options.host ?? '127.0.0.1');
   await once(server, 'listening');
@@ -95,52 +74,3 @@ export async function startIssuer(options: IssuerOptions) {
 }
 
 export type Issuer = Awaited<ReturnType<typeof startIssuer>>;
-
-const nothing = (): Promise<undefined> => Promise.resolve(undefined);
-
-/** Stores nothing: clients are in the configuration, and JWT access tokens are never stored. */
-const statelessAdapter: AdapterFactory = () => ({
-  ...{ upsert: nothing, find: nothing, findByUserCode: nothing, findByUid: nothing },
-  ...{ consume: nothing, destroy: nothing, revokeByGrantId: nothing },
-});
-
-function configurationFor(options: IssuerOptions, key: JWK): Configuration {
-  const scopes = [...new Set(options.clients.flatMap((client) => client.scopes))];
-  const tenants = new Map(options.clients.map((client) => [client.clientId, client.tenantId]));
-  return {
-    adapter: statelessAdapter,
-    jwks: { keys: [key] },
-    cookies: { keys: [randomBytes(32).toString('base64url')] },
-    scopes,
-    ttl: { ClientCredentials: TTL_SECONDS },
-    clients: options.clients.map((client) => ({
-      client_id: client.clientId,
-      client_secret: client.clientSecret,
-      grant_types: ['client_credentials'],
-      redirect_uris: [],
-      response_types: [],
-      scope: client.scopes.join(' '),
-    })),
-    extraTokenClaims: (_context, token) => ({ tenant_id: tenants.get(token.clientId ?? '') }),
-    features: {
-      devInteractions: { enabled: false },
-      clientCredentials: { enabled: true },
-      resourceIndicators: {
-        enabled: true,
-        defaultResource: () => RESOURCE,
-        useGrantedResource: () => true,
-        getResourceServerInfo: (context, _indicator, client) => {
-          const parameters = context.oidc.params;
-          if (parameters) parameters['scope'] ??= client.scope;
-          return {
-            scope: scopes.join(' '),
-            audience: options.audience,
-            accessTokenFormat: 'jwt',
-            accessTokenTTL: TTL_SECONDS,
-            jwt: { sign: { alg: 'RS256' } },
-          };
-        },
-      },
-    },
-  };
-}

@@ -1,7 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DevelopmentClient } from '../issuer/start-issuer.js';
+import type { DevelopmentPerson, DevelopmentWebClient } from '../issuer/sign-in.js';
+import type { DevelopmentClient } from '../issuer/issuer-configuration.js';
 
 interface Stored {
   readonly keyring: string;
@@ -69,3 +70,20 @@ export function planClients(
     client(PAYMENT_SYSTEM, DEFAULT_TENANTS[0], ['event.write.any']),
   ];
 }
+
+/** Who signs in at the console: a person of each tenant that always exists, and one of the operator, who reads every tenant. */
+export const PEOPLE: readonly DevelopmentPerson[] = [
+  { sub: 'ana', name: 'Ana (acme)', tenantId: 'acme', scopes: TENANT_SCOPES },
+  { sub: 'bruno', name: 'Bruno (globex)', tenantId: 'globex', scopes: TENANT_SCOPES },
+  {
+    sub: 'olga',
+    name: 'Olga (operator)',
+    scopes: ['tenant.any', ...TENANT_SCOPES.filter((scope) => scope.endsWith('.read'))],
+  },
+];
+
+/** The console at the token issuer. Browsers take `Secure` cookies of `http://localhost`. */
+export const planConsole = (origin: string, clientSecret: string): DevelopmentWebClient => ({
+  ...{ clientId: 'console', clientSecret },
+  ...{ redirectUri: `${origin}/auth/callback`, signedOutUri: `${origin}/` },
+});

@@ -8,12 +8,14 @@ export const PREFERRED_PORTS = {
   configApi: 8081,
   ingest: 8082,
   queryApi: 8083,
+  console: 8084,
   issuer: 8080,
   kafka: 9092,
   configApiAdmin: 9081,
   ingestAdmin: 9082,
   workerAdmin: 9083,
   queryApiAdmin: 9084,
+  consoleAdmin: 9085,
 } as const;
 
 type PortName = keyof typeof PREFERRED_PORTS;

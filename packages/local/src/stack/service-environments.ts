@@ -1,6 +1,7 @@
 import type { ProxiedListener } from '../kafka/broker-properties.js';
 import type { KafkaEngine } from '../kafka/start-kafka.js';
 import type { MongoEngine } from '../mongo/start-mongo.js';
+import type { DevelopmentWebClient } from '../issuer/sign-in.js';
 import type { Issuer } from '../issuer/start-issuer.js';
 import type { Ports } from './ports.js';
 
@@ -18,6 +19,7 @@ interface EnvironmentParts {
   readonly mongo: MongoEngine;
   readonly proxies: EngineProxies | undefined;
   readonly issuer: Issuer;
+  readonly webClient: DevelopmentWebClient;
   readonly audience: string;
   readonly keyring: string;
   readonly caFile: string;
@@ -43,6 +45,17 @@ function mongoUriOf(database: string, { mongo, proxies }: EnvironmentParts): str
   if (proxies) uri.port = String(proxies.mongodb(Number(uri.port)));
   return uri.href;
 }
+
+const consoleSettings = ({ ports, webClient }: EnvironmentParts) => ({
+  PORT: String(ports.console),
+  PUBLIC_URL: webClient.signedOutUri,
+  CONFIG_API_URL: `http://127.0.0.1:${ports.configApi}`,
+  QUERY_API_URL: `http://127.0.0.1:${ports.queryApi}`,
+  CLIENT_ID: webClient.clientId,
+  CLIENT_SECRET: webClient.clientSecret,
+  AUTHORIZATION_PARAMETERS:
+    'scope=openid offline_access webhook.read webhook.write event.read cob.read pix.read delivery.read delivery.write tenant.any',
+});
 
 /** Plans the services of a one-machine stack: name, admin port and settings of each. */
 export function planServices(parts: EnvironmentParts): readonly ServicePlan[] {
@@ -80,6 +93,7 @@ export function planServices(parts: EnvironmentParts): readonly ServicePlan[] {
         MONGODB_URI: mongoUriOf('webhook_query', parts),
       },
     },
+    { name: 'console', adminPort: ports.consoleAdmin, env: { ...api, ...consoleSettings(parts) } },
   ];
   return plans.map((plan) => ({
     ...plan,

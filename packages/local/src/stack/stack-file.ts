@@ -2,7 +2,7 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { RECORD_FORMAT } from '@webhooks/contracts';
 import { ownerOf, writeOwner } from '../engine/folders.js';
-import type { DevelopmentClient } from '../issuer/start-issuer.js';
+import type { DevelopmentClient } from '../issuer/issuer-configuration.js';
 
 /** Throws when the folder has records of another format. Writes the current format into a new folder. */
 export function checkFormat(dataDir: string): void {
@@ -46,6 +46,8 @@ export interface StackDescription {
   readonly ingest: string;
   /** Null while query-api does not run. */
   readonly queryApi: string | null;
+  /** Null while the console does not run. */
+  readonly console: string | null;
   readonly kafkaBrokers: readonly string[];
   readonly mongodbUri: string;
   readonly issuer: string;

@@ -4,10 +4,11 @@ import { membersOf, useKafkaAddress, startKafka } from '../kafka/start-kafka.js'
 import type { KafkaEngine } from '../kafka/start-kafka.js';
 import { openCertificateAuthority } from '../certificates/open-certificate-authority.js';
 import { startIssuer } from '../issuer/start-issuer.js';
-import type { DevelopmentClient } from '../issuer/start-issuer.js';
+import type { DevelopmentClient } from '../issuer/issuer-configuration.js';
 import { startMongo, useMongoAddress } from '../mongo/start-mongo.js';
 import type { MongoEngine } from '../mongo/start-mongo.js';
-import { planClients, openDevelopmentSecrets } from './clients.js';
+import { PEOPLE, openDevelopmentSecrets, planClients, planConsole } from './clients.js';
+import type { DevelopmentWebClient } from '../issuer/sign-in.js';
 import { allOrFirstFault, closeAfterFault, closeAll } from '../engine/closers.js';
 import type { Closer } from '../engine/closers.js';
 import { clientIdOf, createFleet } from './fleet.js';
@@ -30,6 +31,8 @@ export interface StackOptions {
   readonly tenants?: readonly string[];
   /** Services that are not started; default none. */
   readonly without?: readonly string[];
+  /** Whether the console runs too, which no other service needs; default: no. */
+  readonly withConsole?: boolean;
   /** Further settings for each service, by its name. */
   readonly overrides?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** `host:port` of each broker of a running Kafka, which the stack does not stop; default: the stack starts one. */
@@ -64,7 +67,7 @@ const openMongo = ({ dataDir, mongodbUri, log }: StackOptions, port: number): Pr
 async function openEngines(
   options: StackOptions,
   ports: Ports,
-  clients: readonly DevelopmentClient[],
+  issued: { readonly clients: readonly DevelopmentClient[]; readonly webClient: DevelopmentWebClient },
   closers: Closer[],
 ) {
   const { dataDir, log } = options;
@@ -77,7 +80,9 @@ async function openEngines(
   const [kafka, mongo, issuer, authority] = await allOrFirstFault([
     stoppedAtEnd(openKafka(options, ports.kafka)),
     stoppedAtEnd(openMongo(options, ports.mongodb)),
-    stoppedAtEnd(startIssuer({ port: ports.issuer, audience: AUDIENCE, clients, keysFile, log })),
+    stoppedAtEnd(
+      startIssuer({ ...issued, people: PEOPLE, port: ports.issuer, audience: AUDIENCE, keysFile, log }),
+    ),
     openCertificateAuthority(join(dataDir, 'certificates')),
   ]);
   return { kafka, mongo, issuer, authority, certificate: await authority.issue(['localhost']) };
@@ -104,6 +109,7 @@ function describe(parts: StackParts): StackDescription {
     configApi: `http://127.0.0.1:${ports.configApi}`,
     ingest: `http://127.0.0.1:${ports.ingest}`,
     queryApi: services.some(({ name }) => name === 'query-api') ? `http://127.0.0.1:${ports.queryApi}` : null,
+    console: services.some(({ name }) => name === 'console') ? `http://localhost:${ports.console}` : null,
     kafkaBrokers: kafka.brokers,
     mongodbUri: mongo.uri('webhook_config'),
     issuer: issuer.issuer,
@@ -133,17 +139,28 @@ async function refuseShared({ kind, brokers }: KafkaEngine, dataDir: string): Pr
   );
 }
 
+const wantedOf = (plans: readonly ServicePlan[], { without = [], withConsole = false }: StackOptions) =>
+  plans.filter(({ name }) => !without.includes(name) && (withConsole || name !== 'console'));
+
+function clientOf(tenantId: string, clients: readonly DevelopmentClient[]): DevelopmentClient {
+  const client = clients.find((candidate) => candidate.tenantId === tenantId);
+  if (!client) throw new Error(`there is no client for the tenant ${tenantId}`);
+  return client;
+}
+
 async function open(options: StackOptions, closers: Closer[]) {
   const { dataDir, log } = options;
   prepareDataDir(options, closers);
   const secrets = openDevelopmentSecrets(dataDir);
   const clients = planClients(options.tenants ?? [], secrets);
   const ports = await choosePorts(options.fixedPorts, log);
-  const engines = await openEngines(options, ports, clients, closers);
+  const webClient = planConsole(`http://localhost:${ports.console}`, secrets.clientSecret('console'));
+  const engines = await openEngines(options, ports, { clients, webClient }, closers);
   await refuseShared(engines.kafka, dataDir);
   const plans = planServices({
     ...engines,
     ports,
+    webClient,
     proxies: options.proxies,
     audience: AUDIENCE,
     keyring: secrets.keyring,
@@ -159,13 +176,7 @@ async function open(options: StackOptions, closers: Closer[]) {
     keepEngineRunning('MongoDB', engines.mongo, keep),
   );
   closers.push(() => fleet.stopAll());
-  const wanted = plans.filter(({ name }) => !options.without?.includes(name));
-  await allOrFirstFault(wanted.map(({ name }) => fleet.start(name)));
-  const clientOf = (tenantId: string): DevelopmentClient => {
-    const client = clients.find((candidate) => candidate.tenantId === tenantId);
-    if (!client) throw new Error(`there is no client for the tenant ${tenantId}`);
-    return client;
-  };
+  await allOrFirstFault(wantedOf(plans, options).map(({ name }) => fleet.start(name)));
   return {
     description,
     /** Issues certificates that deliveries trust. */
@@ -174,7 +185,7 @@ async function open(options: StackOptions, closers: Closer[]) {
     /** Stops and starts single services, and starts further processes of them. */
     fleet: fleet as Pick<Fleet, 'start' | 'startReplica' | 'stop'>,
     /** Credentials of a tenant's client. */
-    clientOf,
+    clientOf: (tenantId: string) => clientOf(tenantId, clients),
     /** Stops everything, last started first. */
     stop: () => closeAll(closers, 'the stack'),
   };

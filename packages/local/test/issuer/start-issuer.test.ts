@@ -1,7 +1,8 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
-import { startIssuer, type Issuer, type IssuerOptions } from '../../src/issuer/start-issuer.js';
+import { startIssuer, type Issuer } from '../../src/issuer/start-issuer.js';
+import type { IssuerOptions } from '../../src/issuer/issuer-configuration.js';
 import { scratchFolders } from '../scratch-folder.js';
 
 const AUDIENCE = 'webhooks';

@@ -1,0 +1,112 @@
+import { createClient, ProblemError } from '@webhooks/client';
+import { QueryCache, QueryClient } from '@tanstack/react-query';
+import { createContext, useContext } from 'react';
+
+/** Who is signed in. */
+interface Session {
+  readonly personId?: string;
+  readonly tenantId?: string;
+  readonly isOperator: boolean;
+}
+
+export const SessionContext = createContext<Session>({ isOperator: false });
+
+/** Whether the person may change something: an operator reads only. */
+export const useMayChange = (): boolean => !useContext(SessionContext).isOperator;
+
+/** The tenant that an operator acts for, in the address: `?tenant=acme`. */
+export const tenantOf = (): string => new URLSearchParams(location.search).get('tenant') ?? '';
+
+/** Who signed in when this page was loaded; another tab may sign in somebody else. */
+let person: Session | undefined;
+
+/** What the console takes in place of an access token, which no script ever has: the tenant that this page shows. */
+function token(): Promise<string> {
+  const tenant = person?.isOperator === false ? (person.tenantId ?? '') : tenantOf();
+  return Promise.resolve(tenant === '' ? 'console' : `console:${tenant}`);
+}
+
+export const client = createClient({
+  baseUrl: `${location.origin}/api`,
+  credentials: token,
+  // The page shows a failure at once, with a button.
+  maxRetries: 0,
+  timeoutMs: 30_000,
+});
+
+/** Asks the console who is signed in. Throws `ProblemError` as the client does. */
+export async function getSession(): Promise<Session> {
+  const headers = { authorization: `Bearer ${await token()}` };
+  const response = await fetch('/api/session', { headers, signal: AbortSignal.timeout(30_000) });
+  const body = (await response.json()) as Session;
+  if (response.ok) return (person = body);
+  const problem = {
+    type: 'about:blank',
+    title: '',
+    detail: '',
+    code: 'unknown',
+    violations: [],
+    members: {},
+  };
+  throw new ProblemError({ ...problem, ...body, status: response.status });
+}
+
+/** Signs in at the issuer, and comes back to this page. */
+function signIn(): void {
+  location.assign(`/auth/sign-in?return=${encodeURIComponent(location.pathname + location.search)}`);
+}
+
+/** Ends the session here and at the issuer. */
+export const signOut = (): void => location.assign('/auth/sign-out');
+
+export const isSignedOut = (error: unknown): boolean => error instanceof ProblemError && error.status === 401;
+const isLimited = (error: unknown): boolean => error instanceof ProblemError && error.status === 429;
+/** Whether the same request will be refused again. */
+export const isFinal = (error: unknown): boolean =>
+  error instanceof ProblemError && error.status < 500 && !isLimited(error);
+
+/** How often shown data is requested again, milliseconds: a person reads no faster. */
+const POLL_MS = 10_000;
+/** The same for what costs many requests, and after a 429. */
+export const SLOW_POLL_MS = 30_000;
+
+/** Nothing is requested by itself this long after the last touch or key, milliseconds, so that an idle session ends. */
+const IDLE_MS = 30 * 60_000;
+let usedAt = Date.now();
+for (const type of ['pointerdown', 'keydown']) addEventListener(type, () => (usedAt = Date.now()));
+
+interface Polled {
+  readonly state: { readonly error: Error | null; readonly data: unknown };
+}
+
+/** Requests shown data again after so many milliseconds; what does not exist is not requested again. */
+const pollEvery =
+  (ms: number) =>
+  ({ state: { error, data } }: Polled): number | false => {
+    if (isFinal(error) || data === null || Date.now() - usedAt > IDLE_MS) return false;
+    return isLimited(error) ? SLOW_POLL_MS : ms;
+  };
+
+/** For what costs three requests a webhook: the more webhooks, the more seldom. */
+export const slowlyFor = (webhooks = 1) => pollEvery(SLOW_POLL_MS * Math.max(1, webhooks));
+export const slowly = { refetchInterval: pollEvery(SLOW_POLL_MS) };
+/** For long lists, whose pages would all be requested again. */
+export const once = {
+  refetchInterval: false,
+  refetchOnWindowFocus: false,
+  refetchOnReconnect: false,
+  staleTime: Infinity,
+} as const;
+
+export const queryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: (error) => isSignedOut(error) && signIn() }),
+  defaultOptions: {
+    queries: { retry: false, staleTime: POLL_MS / 2, refetchInterval: pollEvery(POLL_MS) },
+  },
+});
+
+/** Returns what was typed into a field of a form. */
+export function fieldOf(form: FormData, name: string): string {
+  const value = form.get(name);
+  return typeof value === 'string' ? value.trim() : '';
+}

@@ -1,0 +1,82 @@
+import { useQuery } from '@tanstack/react-query';
+import { explainPayment, findPayment } from '@webhooks/client';
+import type { DeliveryDetail, FoundEvidence } from '@webhooks/client';
+import { Link } from 'wouter';
+import { client, slowlyFor } from '../api.js';
+import { attemptColumns } from '../components/attempt-columns.js';
+import { Change } from '../components/change.js';
+import { Command } from '../components/command.js';
+import { Facts } from '../components/facts.js';
+import { pageOf } from '../components/frame.js';
+import { Loaded } from '../components/loaded.js';
+import { Table } from '../components/table.js';
+import { Title } from '../components/title.js';
+import { useSpeech } from '../language.js';
+import { endpointOf } from '../overview-sentences.js';
+
+interface Found {
+  readonly delivery: DeliveryDetail;
+  /** Undefined when nothing but the delivery is stored. */
+  readonly evidence: FoundEvidence | undefined;
+}
+
+/** What became of it, in a sentence. After it was sent again the last verdict is of the newest attempts. */
+function Verdict({ delivery, evidence }: Found) {
+  const { texts, language } = useSpeech();
+  const verdicts = evidence ? explainPayment({ ...evidence, now: Date.now() }) : [];
+  const verdict = verdicts.findLast(({ deliveryId }) => deliveryId === delivery.deliveryId);
+  return <Title>{verdict?.text[language] ?? texts[`${delivery.status}One`]}</Title>;
+}
+
+function Shown({ delivery, evidence }: Found) {
+  const speech = useSpeech();
+  const { texts, money } = speech;
+  const { deliveryId, ref, endpointUrl = ref, eventId, endToEndId, amount, attempts } = delivery;
+  const event = evidence?.events.find(({ id }) => id === eventId);
+  return (
+    <>
+      <Verdict delivery={delivery} evidence={evidence} />
+      <div className="actions">
+        <Change label={texts.sendAgain} change={() => client.redeliver(deliveryId)} done={texts.sent} />
+        <Link href={pageOf(`/webhooks/${ref}`)}>{endpointOf(endpointUrl)}</Link>
+        {endToEndId !== undefined && <Link href={pageOf('/find', { q: endToEndId })}>{texts.payment}</Link>}
+      </div>
+      <Facts
+        facts={[
+          [texts.amount, amount && money(amount)],
+          ['eventId', eventId],
+          ['endToEndId', endToEndId],
+        ]}
+      />
+      <Table
+        caption={texts.attempts}
+        columns={attemptColumns(speech)}
+        rows={attempts}
+        keyOf={({ cycle, attempt }) => `${cycle} ${attempt}`}
+      />
+      {event?.body !== undefined && (
+        <details>
+          <summary>{texts.bytes}</summary>
+          <pre>{event.body}</pre>
+        </details>
+      )}
+      <Command line={`webhooks deliveries show ${deliveryId}`} />
+    </>
+  );
+}
+
+/** One delivery: what became of it, its attempts, and the bytes. */
+export default function DeliveryPage({ id }: { readonly id: string }) {
+  const query = useQuery({
+    queryKey: ['delivery', id],
+    queryFn: async ({ signal }): Promise<Found> => {
+      const [delivery, evidence] = await Promise.all([
+        client.delivery(id, { signal }),
+        findPayment(client, id),
+      ]);
+      return { delivery, evidence };
+    },
+    refetchInterval: (query) => slowlyFor(query.state.data?.evidence?.webhooks.length)(query),
+  });
+  return <Loaded query={query}>{(found) => <Shown {...found} />}</Loaded>;
+}

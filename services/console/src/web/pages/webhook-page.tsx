@@ -1,0 +1,138 @@
+import { useQuery } from '@tanstack/react-query';
+import type { EndpointHealth, Webhook } from '@webhooks/client';
+import { Link, useSearchParams } from 'wouter';
+import { client, slowly } from '../api.js';
+import { Change, ConfirmedChange } from '../components/change.js';
+import { Command } from '../components/command.js';
+import { pageOf } from '../components/frame.js';
+import { Failure, Loaded } from '../components/loaded.js';
+import { Table, type Column } from '../components/table.js';
+import { ChangesTab, DeliveriesTab, PolicyTab, SecretTab } from '../components/webhook-tabs.js';
+import { Title } from '../components/title.js';
+import { useSpeech, type Speech } from '../language.js';
+import { endpointOf, failureText, webhookSentence } from '../overview-sentences.js';
+
+interface Shown {
+  readonly webhook: Webhook;
+}
+
+const failureColumns = (speech: Speech): readonly Column<EndpointHealth['failures'][number]>[] => [
+  { head: speech.texts.cause, cell: (failure) => failureText(failure, speech) },
+  { head: speech.texts.failed, cell: (failure) => speech.count(failure.count), isNumber: true },
+  { head: speech.texts.time, cell: (failure) => speech.time(failure.lastAt) },
+];
+
+/** How many waiting deliveries are counted before a webhook is disabled; beyond it: at least so many. */
+const COUNTED = 200;
+
+/** Tests, enables and disables a webhook. Disabling cancels what waits, so that is counted first. */
+function Actions({ webhook }: Shown) {
+  const { texts, say } = useSpeech();
+  const { ref, enabled } = webhook;
+  const turn = async () => {
+    // What is shown may be old.
+    const { eventType, endpointUrl } = await client.get(ref);
+    return client.update({ ref, eventType, endpointUrl, enabled: !enabled });
+  };
+  const ask = async (): Promise<string> => {
+    const { data, nextCursor } = await client.deliveries({ ref, status: 'pending', limit: COUNTED });
+    return say(nextCursor === undefined ? 'disableCount' : 'disableAtLeast', { count: data.length });
+  };
+  return (
+    <div className="actions">
+      {enabled && <Change label={texts.test} change={() => client.sendTest(ref)} done={texts.sent} />}
+      {enabled ? (
+        <ConfirmedChange label={texts.disable} ask={ask} change={turn} />
+      ) : (
+        <Change label={texts.enable} change={turn} />
+      )}
+    </div>
+  );
+}
+
+const TABS = {
+  deliveries: DeliveriesTab,
+  policy: PolicyTab,
+  secret: SecretTab,
+  changes: ChangesTab,
+} as const;
+
+/** What more is known of a webhook. The chosen tab stands in the address. */
+function Tabs({ webhook }: Shown) {
+  const { texts } = useSpeech();
+  const [parameters] = useSearchParams();
+  const names = Object.keys(TABS) as (keyof typeof TABS)[];
+  const chosen = names.find((name) => name === parameters.get('tab')) ?? 'deliveries';
+  const Tab = TABS[chosen];
+  return (
+    <section>
+      <nav className="tabs" aria-label={texts.webhook}>
+        {names.map((tab) => (
+          <Link
+            key={tab}
+            href={pageOf(`/webhooks/${webhook.ref}`, { tab })}
+            aria-current={tab === chosen ? 'true' : undefined}
+          >
+            {texts[tab]}
+          </Link>
+        ))}
+      </nav>
+      <Tab webhook={webhook} />
+    </section>
+  );
+}
+
+/** What is known of its failures. The sum of what waits is the overview's. */
+function useHealth(ref: string) {
+  const health = useQuery({
+    queryKey: ['health', ref],
+    queryFn: ({ signal }) => client.health(ref, { signal }),
+  });
+  const overview = useQuery({
+    ...slowly,
+    queryKey: ['overview'],
+    queryFn: ({ signal }) => client.overview({ signal }),
+  });
+  return { health, undelivered: overview.data?.data.find((one) => one.ref === ref)?.undelivered };
+}
+
+function Page({ webhook }: Shown) {
+  const speech = useSpeech();
+  const { texts } = speech;
+  const { ref, endpointUrl, eventType } = webhook;
+  const { health, undelivered } = useHealth(ref);
+  const { state, failingSince: since, until: nextProbeAt, failures = [] } = health.data ?? {};
+  const [topFailure] = failures;
+  const optional = Object.entries({ since, nextProbeAt, topFailure, undelivered });
+  const known = Object.fromEntries(optional.filter(([, value]) => value !== undefined));
+  return (
+    <>
+      {/* What config-api knows is shown, also while query-api does not answer. */}
+      <Title>
+        {state ? webhookSentence({ endpointUrl, state, ...known }, speech) : endpointOf(endpointUrl)}
+      </Title>
+      {health.error && <Failure error={health.error} onRetry={health.refetch} />}
+      <p>
+        {eventType} · <code>{ref}</code>
+      </p>
+      <Actions webhook={webhook} />
+      <Table
+        caption={texts.failures}
+        columns={failureColumns(speech)}
+        rows={failures}
+        keyOf={({ class: name, code = '' }) => `${name} ${code}`}
+      />
+      <Tabs webhook={webhook} />
+      <Command line={`webhooks show ${ref}`} />
+    </>
+  );
+}
+
+/** One webhook: why it fails, and what can be done. */
+export default function WebhookPage({ webhookRef: ref }: { readonly webhookRef: string }) {
+  const query = useQuery({
+    queryKey: ['webhook', ref],
+    queryFn: ({ signal }) => client.get(ref, { signal }),
+  });
+  return <Loaded query={query}>{(webhook) => <Page webhook={webhook} />}</Loaded>;
+}

@@ -1,0 +1,27 @@
+import type { Redelivery } from '@webhooks/client';
+import type { Speech } from './language.js';
+
+type Job = Pick<
+  Redelivery,
+  'state' | 'createdAt' | 'matched' | 'matchedIsLowerBound' | 'sent' | 'refused' | 'expired'
+>;
+
+/** How many deliveries a job has dealt with. */
+export const doneOf = ({ sent, refused, expired }: Pick<Job, 'sent' | 'refused' | 'expired'>): number =>
+  sent + refused + expired;
+
+/** Says how far a job is, what it did not send, and how long the rest takes at the speed so far. */
+export function progressText(
+  job: Job,
+  { say, relative }: Pick<Speech, 'say' | 'relative'>,
+  now: number,
+): string {
+  const done = doneOf(job);
+  const unsent = job.refused + job.expired;
+  const leftMs = ((job.matched - done) * (now - Date.parse(job.createdAt))) / done;
+  const parts = [say(job.matchedIsLowerBound ? 'jobDoneAtLeast' : 'jobDone', { done, matched: job.matched })];
+  if (unsent > 0) parts.push(say('jobUnsent', { count: unsent }));
+  if (job.state === 'running' && Number.isFinite(leftMs) && !job.matchedIsLowerBound)
+    parts.push(say('jobEnds', { at: relative(new Date(now + Math.max(0, leftMs)).toISOString()) }));
+  return parts.join(' ');
+}
