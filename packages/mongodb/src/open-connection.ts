@@ -2,12 +2,13 @@ import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import {
   errorFields,
+  Gauge,
   repeatUntilClose,
   withDeadline,
   type ServiceScope,
   type SettingsReader,
 } from '@webhooks/runtime';
-import { createConnection, type Connection } from 'mongoose';
+import { createConnection, type Connection, type mongo } from 'mongoose';
 import { describeFault } from './describe-fault.js';
 
 const MONGODB_URI = /^mongodb(?:\+srv)?:\/\/[^/?]+(?:\/([^?]*))?(?:\?.*)?$/;
@@ -90,6 +91,7 @@ async function readSource({ uri: first, uriFile, database }: MongodbSettings) {
 function createOpener<M>(
   settings: MongodbSettings,
   { socketMs = REQUEST_MS, modelsOn, prepare }: ConnectionOptions<M>,
+  watch: (client: mongo.MongoClient) => void = () => undefined,
 ) {
   const open = new Set<Connection>();
   let current: { readonly connection: Connection; readonly models: M; readonly stamp: string } | undefined;
@@ -112,6 +114,7 @@ function createOpener<M>(
       open.add(connection);
       try {
         await connection.openUri(uri, { ...OPTIONS, socketTimeoutMS: socketMs, dbName: settings.database });
+        watch(connection.getClient());
         const models = modelsOn(connection);
         if (current === undefined) await prepare?.(models);
         else setTimeout(closeUnused, socketMs, current.connection).unref();
@@ -127,6 +130,26 @@ function createOpener<M>(
   };
 }
 
+/** Creates or finds a gauge with a value for each pool of a service. */
+const poolGauge = ({ registry }: ServiceScope, name: string, help: string) =>
+  (registry.getSingleMetric(name) ??
+    new Gauge({ name, help, labelNames: ['pool'], registers: [registry] })) as Gauge<'pool'>;
+
+/** Exports how long the database takes for a ping, and how many connections are in use. */
+function createMeters(pool: string, scope: ServiceScope) {
+  const used = poolGauge(scope, 'database_connections_in_use', `Connections in use, of ${MAX_POOL_SIZE}`);
+  const ping = poolGauge(scope, 'database_ping_seconds', 'Time of the latest ping; absent while it fails');
+  used.set({ pool }, 0);
+  return {
+    watch: (client: mongo.MongoClient): void => {
+      client.on('connectionCheckedOut', () => used.inc({ pool }));
+      client.on('connectionCheckedIn', () => used.dec({ pool }));
+    },
+    pinged: (seconds: number): void => ping.set({ pool }, seconds),
+    failed: (): void => ping.remove({ pool }),
+  };
+}
+
 /**
  * Connects to MongoDB and stays connected. While the server is down, it retries each second and the service is not
  * ready. Resolves after the first try with a function that returns the models, or undefined until the first
@@ -138,17 +161,21 @@ export async function openConnection<M>(
   { name = 'database', ...options }: ConnectionOptions<M>,
   scope: ServiceScope,
 ): Promise<() => M | undefined> {
-  const { models, renew, ping, close } = createOpener(settings, options);
+  const meters = createMeters(name, scope);
+  const { models, renew, ping, close } = createOpener(settings, options, meters.watch);
   const { log, health, onClose } = scope;
   let fault: string | undefined;
 
   const check = async (): Promise<void> => {
     try {
       if (models() === undefined) await renew();
+      const began = performance.now();
       await withDeadline(ping(), SELECTION_MS, 'the ping');
+      meters.pinged((performance.now() - began) / 1_000);
       if (fault !== undefined) log.info('the database is reachable again');
       fault = undefined;
     } catch (error) {
+      meters.failed();
       if (fault === undefined) log.warn('the database is unreachable', errorFields(error));
       fault = `the database is unreachable: ${describeFault(error)}`;
     }

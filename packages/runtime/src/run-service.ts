@@ -1,4 +1,6 @@
-import { Registry, collectDefaultMetrics } from 'prom-client';
+import { readFileSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
+import { Gauge, Registry, collectDefaultMetrics } from 'prom-client';
 import { addCounter, startAdminServer, type AdminPage } from './admin-server.js';
 import { Closers, type Close } from './closing.js';
 import { HealthBoard } from './health.js';
@@ -84,6 +86,31 @@ function countFailedLogWrites(registry: Registry): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => failed.inc());
 }
 
+/** The version of all packages. */
+const { version } = JSON.parse(readFileSync(findPackageJSON(import.meta.url) ?? '', 'utf8')) as {
+  readonly version: string;
+};
+
+/** Exports what the service is, and what it lacks now. An alert on a fault needs no look at each service's own metrics. */
+function exportState(service: string, { registry, health }: Pick<ServiceScope, 'registry' | 'health'>): void {
+  new Gauge({
+    name: 'build_info',
+    help: '1, with the name and the version of the service and of Node',
+    labelNames: ['service', 'version', 'node'],
+    registers: [registry],
+  }).set({ service, version, node: process.version }, 1);
+  new Gauge({
+    name: 'service_fault',
+    help: '1 for each fault that /readyz names now',
+    labelNames: ['fault'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const fault of Object.keys(health.isReady().faults)) this.set({ fault }, 1);
+    },
+  });
+}
+
 function createScope(log: Logger, closers: Closers, shutdown: Shutdown) {
   const registry = new Registry();
   const pages: AdminPage[] = [];
@@ -123,6 +150,7 @@ async function start<C>(definition: ServiceDefinition<C>): Promise<void> {
   const shutdown = createShutdown(log, closers, settings.shutdownTimeoutMs);
   const scope = createScope(log, closers, shutdown);
   countFailedLogWrites(scope.registry);
+  exportState(definition.name, scope);
   watchProcess(log, shutdown);
   try {
     const admin = await startAdminServer({ port: settings.adminPort, host: settings.adminHost, ...scope });

@@ -4,7 +4,7 @@ import { checkKafka, connectKafka, openSink, prepareTopics } from '@webhooks/kaf
 import type { Kafka, KafkaNeeds } from '@webhooks/kafka';
 import { checkMongo, REQUEST_MS } from '@webhooks/mongodb';
 import { checkEgress } from '@webhooks/outbound';
-import { addCounter, repeatUntilClose } from '@webhooks/runtime';
+import { addCounter, addGauge, repeatUntilClose } from '@webhooks/runtime';
 import type { Checks, ServiceScope } from '@webhooks/runtime';
 import type { ConfigApiConfig } from './config.js';
 import { createDeliveryPolicies } from './policies/delivery-policies.js';
@@ -58,9 +58,13 @@ async function openPublisher(kafka: Kafka, database: Database, scope: ServiceSco
 }
 
 function startSweep(database: Database, { publish }: Publisher, scope: ServiceScope): void {
+  let left = 0;
+  const help = 'Changes of webhooks that Kafka has not acknowledged, at most 500';
+  addGauge(scope.registry, 'config_api_unpublished_changes', help, () => left);
   const work = async (): Promise<void> => {
     const { unpublished, confirm } = storeWithin(database, SWEEP_MS);
-    const count = await sweepUnpublished({ unpublished, confirm, publish, now });
+    const { published: count, waiting } = await sweepUnpublished({ unpublished, confirm, publish, now });
+    left = waiting;
     if (count > 0) scope.log.info('changes were published that Kafka had not acknowledged', { count });
   };
   repeatUntilClose({ name: 'publishing unacknowledged changes', everyMs: SWEEP_EVERY_MS, work }, scope);

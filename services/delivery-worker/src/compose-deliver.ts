@@ -2,7 +2,7 @@ import { LONGEST_TIMEOUT_MS } from '@webhooks/contracts';
 import type { DeliveryTask, RecordOrigin } from '@webhooks/contracts';
 import { createSender, watchClientCertificate, watchEgress } from '@webhooks/outbound';
 import type { Sender } from '@webhooks/outbound';
-import { createLogThrottle, errorFields } from '@webhooks/runtime';
+import { addCounter, createLogThrottle, errorFields } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import { Admission, drain } from './admission/admission.js';
 import { TICK_MS } from './admission/queue.js';
@@ -29,13 +29,17 @@ const QUEUE_LIMIT = 256;
 
 function openSender(config: WorkerConfig, scope: ServiceScope): Sender {
   const { clientCertificate, egressProxy } = config.sending;
+  const strikes = 'How often the handshakes of a tenant were moved to another thread for their CPU time';
+  const isolated = addCounter(scope.registry, 'webhook_tenants_isolated_total', strikes);
   const sender = createSender({
     ...config.sending,
     attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
-    onIsolated: (tenantId) =>
+    onIsolated: (tenantId) => {
+      isolated.inc();
       scope.log.warn("a tenant's handshakes take much CPU time: its new connections open on another thread", {
         tenantId,
-      }),
+      });
+    },
   });
   scope.onClose('sender', () => sender.close());
   if (clientCertificate !== undefined) watchClientCertificate(clientCertificate, sender, scope);

@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createLogThrottle, errorFields } from '@webhooks/runtime';
+import { addGauge, createLogThrottle, errorFields } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import { createApi } from './create-api.js';
 import { listen } from './listen.js';
@@ -13,7 +13,7 @@ import { createTokenVerifier } from '../token/token-verifier.js';
 const GRACE_MS = 15_000;
 
 /** Opens the verifier. Readiness needs the keys of the token issuer, and names what is wrong with them. */
-export function openVerifier(settings: TokenSettings, { health, log, onClose }: ServiceScope) {
+export function openVerifier(settings: TokenSettings, { health, log, registry, onClose }: ServiceScope) {
   const throttle = createLogThrottle();
   let fault = 'the keys of the token issuer are being fetched';
   const verifier = createTokenVerifier({
@@ -27,6 +27,8 @@ export function openVerifier(settings: TokenSettings, { health, log, onClose }: 
     verifier.close();
     return Promise.resolve();
   });
+  const age = 'How long ago the keys of the token issuer were fetched';
+  addGauge(registry, 'token_issuer_keys_age_seconds', age, () => verifier.keysAgeMs() / 1_000);
   health.readiness('token keys', () => (verifier.isReady() ? undefined : fault));
   return verifier;
 }

@@ -109,12 +109,14 @@ export async function checkIssuer(source: KeySource): Promise<string> {
  */
 export function createIssuerKeys(source: KeySource, cacheMaxAge: number) {
   let { issuer } = source;
+  let fetchedAt = -Infinity;
   let failure = { at: -Infinity, error: new Error('not requested yet') };
   const fetchSet = async (): Promise<Response> => {
     if (performance.now() - failure.at < FETCH_PAUSE_MS) throw failure.error;
     try {
       const found = await fetchKeys(source);
       ({ issuer } = found);
+      fetchedAt = performance.now();
       return Response.json(found.keySet);
     } catch (error) {
       failure = { at: performance.now(), error: error as Error };
@@ -128,6 +130,8 @@ export function createIssuerKeys(source: KeySource, cacheMaxAge: number) {
     find: keys,
     /** The exact value of `iss`, once keys were fetched. */
     issuer: (): string => issuer,
+    /** How long ago the keys were fetched, milliseconds; Infinity when never. */
+    ageMs: (): number => performance.now() - fetchedAt,
     /** Whether a key set was fetched within `cacheMaxAge`. Each has a key: `fetchKeys` refuses others. */
     isReady: (): boolean => keys.fresh,
   };

@@ -113,6 +113,8 @@ export function createTokenVerifier(options: TokenVerifierOptions) {
     },
     /** Returns whether a key set that has a key was fetched within `keysMaxAgeMs`. */
     isReady: keys.isReady,
+    /** How long ago the keys were fetched, milliseconds; Infinity when never. */
+    keysAgeMs: keys.ageMs,
     close: () => clearInterval(timer),
   };
 }

@@ -17,6 +17,7 @@ beforeAll(async () => {
     verifier: {
       verify: () => Promise.reject(new AppError('invalid-token', 'an access token is required')),
       isReady: () => true,
+      keysAgeMs: () => 0,
       close: silent,
     },
     tenantOf: () => undefined,

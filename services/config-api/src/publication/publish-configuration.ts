@@ -97,14 +97,15 @@ interface SweepPorts extends Pick<ConfigurationStore, 'unpublished' | 'confirm'>
 
 /**
  * Publishes changes that were never acknowledged, because Kafka was unreachable or a process ended. Resolves with the
- * number of published changes, at most 500.
+ * numbers of published changes and of those that still wait, together at most 500.
  */
-export async function sweepUnpublished(ports: SweepPorts): Promise<number> {
+export async function sweepUnpublished(ports: SweepPorts) {
   // Younger changes belong to requests that still wait for their acknowledgement.
   const unacknowledged = await ports.unpublished(new Date(ports.now().getTime() - PUBLISH_MS), PAGE);
   // Only revisions that a majority has are published. Otherwise a failover would leave Kafka ahead of the database.
   const results = await Promise.all(
     unacknowledged.map(async (one) => (await ports.confirm(one)) && ports.publish(one)),
   );
-  return results.filter(Boolean).length;
+  const published = results.filter(Boolean).length;
+  return { published, waiting: results.length - published };
 }

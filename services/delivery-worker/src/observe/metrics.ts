@@ -10,6 +10,8 @@ const EVENT_RESULTS = ['rejected', 'unmatched', 'unconfigured', 'fanned-out'] as
 const TO_TEN_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** Upper bounds of the histograms, seconds; the last is the longest attempt. */
 const SECONDS = [...TO_TEN_SECONDS, LONGEST_TIMEOUT_MS / 1_000];
+/** With the objective of a first attempt, 1.5 s. */
+const FIRST_ATTEMPT_SECONDS = [...SECONDS, 1.5].sort((one, other) => one - other);
 const END_TO_END_SECONDS = [...SECONDS, 60, 600, 3_600, 36_000, 360_000];
 
 /** Counters and histograms of deliveries. */
@@ -38,7 +40,7 @@ export function createMeters(registry: Registry) {
     delay: seconds(
       'webhook_first_attempt_delay_seconds',
       'From an event being in Kafka to the start of its first attempt; once it was deferred, from being read',
-      SECONDS,
+      FIRST_ATTEMPT_SECONDS,
     ),
     delivery: seconds(
       'webhook_delivery_seconds',
