@@ -111,10 +111,13 @@ describe('the documents', () => {
   });
 
   it('list every metric of a service, and no other', () => {
-    const sources = find('services/*/src/**/*.ts', 'packages/{http-api,kafka,outbound,runtime}/src/**/*.ts');
+    const sources = find(
+      'services/*/src/**/*.ts',
+      'packages/{http-api,kafka,mongodb,outbound,runtime}/src/**/*.ts',
+    );
     const names = found(
       sources.map(read).join('\n'),
-      /(?:name: |add(?:Gauge|Counter)\(\s*[\w.]+,\s*|(?:gauge|seconds)\(\s*)'((?:webhook|query|http|ingest|config_api|log)_[a-z_]+)'/g,
+      /(?:name: |(?:addGauge|addCounter|poolGauge)\(\s*[\w.]+,\s*|(?:gauge|seconds)\(\s*)'((?:build|config_api|database|http|ingest|log|query|service|token|webhook)_[a-z_]+)'/g,
     );
     expect(found(firstColumn(section(OPERATE, 'Metrics')), /`([a-z_]+)`/g)).toEqual(names);
     expect(names.length).toBeGreaterThan(20);
