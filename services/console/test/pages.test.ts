@@ -84,7 +84,7 @@ looked('the pages of the console', () => {
     ['deliveries', () => '/deliveries?status=delivered', POCKET, /\d+ deliver(y|ies), the newest first/],
     ['delivery', () => `/deliveries/${deliveryId}`, DESK, /^PIX_STATIC de R\$.42,00: entregue/],
     ['redeliveries', () => '/redeliveries', PHONE, /No redelivery runs/],
-    ['statements', () => '/statements', NIGHT, /dias fecham\. Ainda em aberto/],
+    ['statements', () => '/statements', NIGHT, /^Ainda em aberto: \d+ de/],
     ['alerts', () => '/alerts', POCKET, /Nobody is told when a webhook fails/],
   ];
 

@@ -3,8 +3,8 @@ import { DAY_MS, dayIn, OFFSET } from './days.js';
 
 /** How far from a time a payment may be, milliseconds: people read it off a receipt, or remember it. */
 const AROUND_MS = 15 * 60_000;
-/** How far back an amount alone is searched for, milliseconds: a customer asks within a week. */
-const WEEK_MS = 7 * DAY_MS;
+/** How far back an amount alone is searched for, milliseconds: as far as the service lists at once. */
+const MONTH_MS = 31 * DAY_MS;
 
 /** `1.234,56`, `1,234.56`, `42,00` or `42.00`; with `R$` before it `42`, too. Without, `42` may be an id. */
 const AMOUNT =
@@ -47,13 +47,13 @@ function wordsOf(typed: string) {
   return found.amount === '' || known < words.length ? undefined : found;
 }
 
-/** Between which times a payment was: around a time, on a day, or within the last week. Undefined for a day that no month has. */
+/** Between which times a payment was: around a time, on a day, or within the last 31 days. Undefined for a day that no month has. */
 function spanOf({ time, day }: { readonly time: string; readonly day: string }, now: number) {
   const date = dayOf(day, now);
   const midnight = Date.parse(`${date}T00:00:00${OFFSET}`);
   if (Number.isNaN(midnight) || dayIn(midnight) !== date) return undefined;
   const [, hour, minute] = TIME.exec(time) ?? [];
-  if (hour === undefined) return day === '' ? [now - WEEK_MS, now] : [midnight, midnight + DAY_MS];
+  if (hour === undefined) return day === '' ? [now - MONTH_MS, now] : [midnight, midnight + DAY_MS];
   const typed = midnight + (Number(hour) * 60 + Number(minute)) * 60_000;
   // A time alone that is still to come was yesterday.
   const at = day === '' && typed > now ? typed - DAY_MS : typed;

@@ -6,12 +6,12 @@ import { client, slowlyFor } from '../api.js';
 import { attemptColumns } from '../components/attempt-columns.js';
 import { Change } from '../components/change.js';
 import { Command } from '../components/command.js';
-import { Facts } from '../components/facts.js';
+import { Facts, type FactsProps } from '../components/facts.js';
 import { pageOf } from '../components/frame.js';
 import { Loaded } from '../components/loaded.js';
 import { Table } from '../components/table.js';
 import { Title } from '../components/title.js';
-import { useSpeech } from '../language.js';
+import { useSpeech, type Speech } from '../language.js';
 import { endpointOf } from '../overview-sentences.js';
 
 interface Found {
@@ -28,10 +28,25 @@ function Verdict({ delivery, evidence }: Found) {
   return <Title>{verdict?.text[language] ?? texts[`${delivery.status}One`]}</Title>;
 }
 
+/** When the payment system says that it happened stands in the notification alone. */
+function factsOf(
+  { amount, eventId, endToEndId }: DeliveryDetail,
+  body = '',
+  { texts, money, time }: Speech,
+): FactsProps['facts'] {
+  const occurredAt = /"occurredAt":"([^"]+)"/.exec(body)?.[1];
+  return [
+    [texts.amount, amount && money(amount)],
+    [texts.occurredAt, occurredAt && time(occurredAt)],
+    ['eventId', eventId],
+    ['endToEndId', endToEndId],
+  ];
+}
+
 function Shown({ delivery, evidence }: Found) {
   const speech = useSpeech();
-  const { texts, money } = speech;
-  const { deliveryId, ref, endpointUrl = ref, eventId, endToEndId, amount, attempts } = delivery;
+  const { texts } = speech;
+  const { deliveryId, ref, endpointUrl = ref, eventId, endToEndId, attempts } = delivery;
   const event = evidence?.events.find(({ id }) => id === eventId);
   return (
     <>
@@ -41,13 +56,7 @@ function Shown({ delivery, evidence }: Found) {
         <Link href={pageOf(`/webhooks/${ref}`)}>{endpointOf(endpointUrl)}</Link>
         {endToEndId !== undefined && <Link href={pageOf('/find', { q: endToEndId })}>{texts.payment}</Link>}
       </div>
-      <Facts
-        facts={[
-          [texts.amount, amount && money(amount)],
-          ['eventId', eventId],
-          ['endToEndId', endToEndId],
-        ]}
-      />
+      <Facts facts={factsOf(delivery, event?.body, speech)} />
       <Table
         caption={texts.attempts}
         columns={attemptColumns(speech)}

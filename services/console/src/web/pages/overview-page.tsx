@@ -59,7 +59,7 @@ function Shown({ data, series }: Overview) {
       </Suspense>
       <Command
         line={
-          data.length === 0
+          data.length === 0 && tenant === ''
             ? 'webhooks create --event-type PIX_STATIC --endpoint-url https://…'
             : 'webhooks overview'
         }

@@ -36,29 +36,43 @@ const columnsIn = ({ texts, money, count }: Speech): readonly Column<StatementWe
   ];
 };
 
+/** What became of the events of a day, and the text for it. */
+const PARTS = [
+  ['delivered', 'deliveredCount'],
+  ['waiting', 'waitingCount'],
+  ['dead', 'deadCount'],
+  ['cancelled', 'cancelledCount'],
+  ['missed', 'unsentCount'],
+] as const;
+
 /** Says whether a day balances: every event is delivered, or it is told where it went. */
 function daySentence(statement: Statement, { say, texts, date }: Speech): string {
   const { open, balanced, webhooks, unmatched } = statement;
-  const events = webhooks.reduce((sum, one) => sum + one.events.events, 0);
+  const parts = PARTS.map(([part, key]) => {
+    const count = webhooks.reduce((sum, one) => sum + one[part].events, 0);
+    return count === 0 ? '' : say(key, { count });
+  });
+  const became = parts.filter((text) => text !== '').join(', ');
   const state = balanced ? texts[open ? 'dayOpen' : 'dayBalances'] : texts.dayDiffers;
   // An event of a type that has a webhook stands in that row.
   const unknown = unmatched.filter(({ eventType }) => webhooks.every((one) => one.eventType !== eventType));
   const unsent = unknown.reduce((sum, one) => sum + one.events, 0);
   const rest = unsent === 0 ? '' : ` ${say('unmatched', { count: unsent })}`;
-  return `${date(statement.date)}: ${say('dayEvents', { count: events })} ${state}${rest}`;
+  return `${date(statement.date)}: ${became}. ${state}${rest}`;
 }
 
 /** What a month says: nothing of the whole month before all of it is read. */
 function monthSentence(days: readonly Statement[], isWhole: boolean, { say, date, texts }: Speech): string {
   const differ = days.filter(({ balanced }) => !balanced);
-  const open = days.filter((day) => day.open);
+  const busy = days.filter((day) => !isEmpty(day));
+  const open = busy.filter((day) => day.open);
   if (differ.length > 0) return say('daysDiffer', { days: differ.map((day) => date(day.date)).join(', ') });
   if (!isWhole) return texts.loading;
-  if (open.length === 0) return say('daysBalance', { count: days.length });
-  return say('daysOpen', {
-    count: days.length - open.length,
-    days: open.map((day) => date(day.date)).join(', '),
-  });
+  if (busy.length === 0) return texts.quietMonth;
+  if (open.length === 0) return say('daysBalance', { count: busy.length });
+  const closed = busy.length - open.length;
+  const stillOpen = say('stillOpen', { days: open.map((day) => date(day.date)).join(', ') });
+  return closed === 0 ? stillOpen : `${say('daysClosed', { count: closed })} ${stillOpen}`;
 }
 
 const isEmpty = ({ balanced, webhooks, unmatched }: Statement): boolean =>
@@ -119,7 +133,7 @@ export default function StatementsPage() {
               {busy.map((statement) => (
                 <Day key={statement.date} statement={statement} />
               ))}
-              <p>{say('emptyDays', { count: days.length - busy.length })}</p>
+              {!query.hasNextPage && <p>{say('emptyDays', { count: days.length - busy.length })}</p>}
             </>
           );
         }}
