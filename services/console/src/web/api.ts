@@ -1,4 +1,4 @@
-import { createClient, ProblemError } from '@webhooks/client';
+import { createClient, ProblemError, type Problem } from '@webhooks/client';
 import { QueryCache, QueryClient } from '@tanstack/react-query';
 import { createContext, useContext } from 'react';
 
@@ -38,17 +38,9 @@ export const client = createClient({
 export async function getSession(): Promise<Session> {
   const headers = { authorization: `Bearer ${await token()}` };
   const response = await fetch('/api/session', { headers, signal: AbortSignal.timeout(30_000) });
-  const body = (await response.json()) as Session;
-  if (response.ok) return (person = body);
-  const problem = {
-    type: 'about:blank',
-    title: '',
-    detail: '',
-    code: 'unknown',
-    violations: [],
-    members: {},
-  };
-  throw new ProblemError({ ...problem, ...body, status: response.status });
+  const body: unknown = await response.json();
+  if (response.ok) return (person = body as Session);
+  throw new ProblemError(body as Problem);
 }
 
 /** Signs in at the issuer, and comes back to this page. */

@@ -29,8 +29,8 @@ export function summaryText(verdicts: readonly Verdict[], reversed: number, { sa
     const count = verdicts.filter((verdict) => groupOf(verdict) === group).length;
     return count === 0 ? '' : say(`${name}Count`, { count });
   });
-  const [first, ...rest] = counts.filter((text) => text !== '');
-  const sentence = first === undefined ? '' : `${[first, ...rest].join(', ')}.`;
+  const counted = counts.filter((text) => text !== '').join(', ');
+  const sentence = counted === '' ? '' : `${counted}.`;
   const reversal = reversed === 0 ? '' : say('reversedSum', { amount: money((reversed / 100).toFixed(2)) });
   return [reversal, sentence].filter((text) => text !== '').join(' ');
 }

@@ -79,11 +79,10 @@ export default function DeliveryPage({ id }: { readonly id: string }) {
   const query = useQuery({
     queryKey: ['delivery', id],
     queryFn: async ({ signal }): Promise<Found> => {
-      const [delivery, evidence] = await Promise.all([
-        client.delivery(id, { signal }),
-        findPayment(client, id),
-      ]);
-      return { delivery, evidence };
+      const evidence = await findPayment(client, id);
+      // Of an event with many deliveries not all are in the evidence.
+      const listed = evidence?.deliveries.find(({ deliveryId }) => deliveryId === id);
+      return { delivery: listed ?? (await client.delivery(id, { signal })), evidence };
     },
     refetchInterval: (query) => slowlyFor(query.state.data?.evidence?.webhooks.length)(query),
   });
