@@ -103,6 +103,7 @@ module.exports = {
     mayImport('outbound', ['runtime', 'contracts']),
     mayImport('client', ['contracts']),
     mayImport('cli', ['client']),
+    mayImport('dashboards', []),
     mayImport('testkit', ['contracts', 'local', 'client', 'runtime']),
     mayImport('demo', ['contracts', 'local', 'testkit', 'client']),
     mayImport('proof', ['contracts', 'local', 'testkit', 'client']),

@@ -25,6 +25,12 @@ export function makeEvent(eventType: EventType, amount: string, at = new Date())
   }
 }
 
+/** Builds a test event of one cent, with an id that begins with `evt_test_`: nothing was paid. */
+export const makeTestEvent = (eventType: EventType): EventInput & { readonly id: string } => ({
+  ...makeEvent(eventType, '0.01'),
+  id: `evt_test_${random(32)}`,
+});
+
 /** Builds the reversal of the payment with this `endToEndId`. */
 export function makeReversal(endToEndId: string, amount: string, at = new Date()): EventInput {
   const ids = { endToEndId, reversalId: random(32), rtrId: identifier('D', at) };

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import yargs, { type Argv } from 'yargs';
 import { addAlerts } from './commands/alerts.js';
 import { addApply } from './commands/apply.js';
+import { addCanary } from './commands/canary.js';
 import { addDeliveries } from './commands/deliveries.js';
 import { addDoctor } from './commands/doctor.js';
 import { addFind } from './commands/find.js';
@@ -41,7 +42,7 @@ const addCompletion = (cli: Argv): Argv =>
 const GROUPS = [
   ...[addLogin, addListen, addTrigger, addWebhooks, addPolicy, addApply, addAlerts],
   ...[addFind, addPayments, addDeliveries, addRedeliveries, addOverview, addStatement],
-  ...[addDoctor, addCompletion],
+  ...[addDoctor, addCanary, addCompletion],
 ];
 
 /** The package.json of this package. yargs would look in the caller's folder. */

@@ -169,6 +169,7 @@ describe('a task in asyncapi.yaml', () => {
       httpStatus,
       history,
       traceparent,
+      previousTraceparent,
       ...first
     } = fullTask;
     expect(Object.keys(taskHeaders(first)).sort()).toEqual([...required].sort());

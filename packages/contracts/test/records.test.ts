@@ -31,6 +31,7 @@ const task: DeliveryTask = {
   httpStatus: 503,
   history: 'v1 1:1795269803100:12:503',
   traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+  previousTraceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
   body: Buffer.from('{}'),
 };
 
@@ -42,7 +43,7 @@ describe('a delivery task', () => {
   it.each(
     Object.keys(taskHeaders(task)).filter(
       (name) =>
-        !/^(task-version|error-code|http-status|traceparent|first-attempt-at|deferral-count|history)$/.test(
+        !/^(task-version|error-code|http-status|(previous-)?traceparent|first-attempt-at|deferral-count|history)$/.test(
           name,
         ),
     ),
@@ -68,6 +69,7 @@ describe('a delivery task', () => {
     `${task.traceparent}\r\nx-injected: 1`,
     `${task.traceparent}\n`,
     `${task.traceparent?.toUpperCase()}`,
+    `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`,
     'x'.repeat(100_000),
   ])('is kept without a malformed traceparent: case %#', (traceparent) => {
     const { traceparent: _, ...without } = task;

@@ -18,7 +18,7 @@ const DOCUMENTS = find(
   '*.md',
   '.github/*.md',
   'deploy/*.md',
-  'deploy/identity/*.md',
+  'deploy/{identity,runbook}/*.md',
   '{packages,services}/*.md',
   '{packages,services}/*/*.md',
 );
@@ -113,11 +113,11 @@ describe('the documents', () => {
   it('list every metric of a service, and no other', () => {
     const sources = find(
       'services/*/src/**/*.ts',
-      'packages/{http-api,kafka,mongodb,outbound,runtime}/src/**/*.ts',
+      'packages/{cli,http-api,kafka,mongodb,outbound,runtime}/src/**/*.ts',
     );
     const names = found(
       sources.map(read).join('\n'),
-      /(?:name: |(?:addGauge|addCounter|poolGauge)\(\s*[\w.]+,\s*|(?:gauge|seconds)\(\s*)'((?:build|config_api|database|http|ingest|log|query|service|token|webhook)_[a-z_]+)'/g,
+      /(?:name: |(?:addGauge|addCounter|poolGauge)\(\s*[\w.]+,\s*|(?:gauge|seconds)\(\s*)'((?:build|canary|config_api|database|http|ingest|log|query|service|token|webhook)_[a-z_]+)'/g,
     );
     expect(found(firstColumn(section(OPERATE, 'Metrics')), /`([a-z_]+)`/g)).toEqual(names);
     expect(names.length).toBeGreaterThan(20);

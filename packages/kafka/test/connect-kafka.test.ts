@@ -1,6 +1,7 @@
 import {
   Closers,
   HealthBoard,
+  NO_TRACING,
   Registry,
   type LogFields,
   type ServiceScope,
@@ -38,6 +39,7 @@ it('readiness names an address where nobody listens at once, and one log line do
   const closers = new Closers();
   const scope: ServiceScope = {
     ...{ health, registry: new Registry(), log: { debug: log, info: log, warn: log, error: log } },
+    tracing: NO_TRACING,
     ...{
       onClose: (name, close) => closers.add(name, close),
       addPage: () => undefined,

@@ -7,12 +7,14 @@ import { HealthBoard } from './health.js';
 import { createLogger, errorFields, type Logger } from './logger.js';
 import { runChecks, type Checks } from './run-checks.js';
 import { SettingsError, readSettings, type SettingsReader } from './settings.js';
+import { openTracing, readTracingSettings, type Tracing } from './tracing.js';
 
 /** What `compose` of a service is called with, to connect its parts. */
 export interface ServiceScope {
   readonly log: Logger;
   readonly health: HealthBoard;
   readonly registry: Registry;
+  readonly tracing: Tracing;
   /** Registers how to close a part that was just opened. The last opened is closed first. */
   readonly onClose: (name: string, close: Close) => void;
   /** Adds a page to the admin server. */
@@ -36,6 +38,7 @@ export const readProcessSettings = (settings: SettingsReader) => ({
   adminHost: settings.text('ADMIN_HOST', '0.0.0.0'),
   adminPort: settings.port('ADMIN_PORT', 9090),
   shutdownTimeoutMs: settings.integer('SHUTDOWN_TIMEOUT_MS', 40_000, { min: 1_000, max: 600_000 }),
+  tracing: readTracingSettings(settings),
 });
 
 /**
@@ -111,12 +114,12 @@ function exportState(service: string, { registry, health }: Pick<ServiceScope, '
   });
 }
 
-function createScope(log: Logger, closers: Closers, shutdown: Shutdown) {
+function createScope(log: Logger, tracing: Tracing, closers: Closers, shutdown: Shutdown) {
   const registry = new Registry();
   const pages: AdminPage[] = [];
   collectDefaultMetrics({ register: registry });
   return {
-    log,
+    ...{ log, tracing },
     health: new HealthBoard(),
     registry,
     pages,
@@ -148,7 +151,10 @@ async function start<C>(definition: ServiceDefinition<C>): Promise<void> {
   const log = createLogger(definition.name, settings.logLevel);
   const closers = new Closers();
   const shutdown = createShutdown(log, closers, settings.shutdownTimeoutMs);
-  const scope = createScope(log, closers, shutdown);
+  const { name: service } = definition;
+  const tracing = await openTracing(settings.tracing, { service, version }, log);
+  closers.add('traces', () => tracing.shutdown());
+  const scope = createScope(log, tracing, closers, shutdown);
   countFailedLogWrites(scope.registry);
   exportState(definition.name, scope);
   watchProcess(log, shutdown);

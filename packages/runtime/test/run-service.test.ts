@@ -65,6 +65,18 @@ describe('a service', () => {
     expect(closed).toEqual(['second', 'first']);
   });
 
+  it('ends in order although the collector of its traces is away, and says so', async () => {
+    const sample = startSample({
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+      OTEL_TRACES_SAMPLER_ARG: '1',
+    });
+    await sample.line('started');
+    sample.child.kill('SIGTERM');
+    expect(await sample.ended).toBe(0);
+    const [line] = sample.lines.filter(({ message }) => message === 'the last traces could not be exported');
+    expect(line).toMatchObject({ level: 'warn', error: expect.stringContaining('took longer') as string });
+  });
+
   it('reports every fault of its environment on standard error and ends with code 2', async () => {
     const sample = startSample({ SAMPLE_SIZE: 'x', ADMIN_PORT: 'y' });
     let stderr = '';

@@ -14,6 +14,7 @@ await runService({
         return Promise.resolve();
       });
     }
+    scope.tracing.arrive(undefined, () => ({ name: 'composed', kind: 'INTERNAL', attributes: {} })).end?.();
     scope.addPage({ path: '/page', render: () => ({ size: config.size, slabBytes: Buffer.poolSize }) });
     if (config.fault === 'hang') scope.onClose('hanging', () => new Promise(() => undefined));
     if (config.fault === 'rejection')

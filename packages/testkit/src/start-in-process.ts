@@ -27,7 +27,7 @@ export async function startInProcess<C>(
   onLine: (line: LogLine) => void = () => undefined,
 ) {
   // Loaded on demand, because most users of testkit need no service.
-  const { Closers, HealthBoard, Registry, readSettings } = await import('@webhooks/runtime');
+  const { Closers, HealthBoard, NO_TRACING, Registry, readSettings } = await import('@webhooks/runtime');
   const closers = new Closers();
   const [registry, health] = [new Registry(), new HealthBoard()];
   const lines: LogLine[] = [];
@@ -40,7 +40,7 @@ export async function startInProcess<C>(
     };
   const log = { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
   const scope: ServiceScope = {
-    ...{ log, registry, health },
+    ...{ log, registry, health, tracing: NO_TRACING },
     onClose: (name, close) => closers.add(name, close),
     addPage: (page) => pages.push(page),
     fail: (error) => logAt('fail')(String(error), { error }),

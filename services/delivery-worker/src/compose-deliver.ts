@@ -1,4 +1,4 @@
-import { LONGEST_TIMEOUT_MS } from '@webhooks/contracts';
+import { LONGEST_TIMEOUT_MS, traceIdOf } from '@webhooks/contracts';
 import type { DeliveryTask, RecordOrigin } from '@webhooks/contracts';
 import { createSender, watchClientCertificate, watchEgress } from '@webhooks/outbound';
 import type { Sender } from '@webhooks/outbound';
@@ -71,15 +71,26 @@ export function composeDeliver(config: WorkerConfig, parts: DeliveryParts, scope
   const { cache, publish, attemptLog, observers } = parts;
   const sender = openSender(config, scope);
   const admission = openAdmission(config, cache, scope);
-  const { vendorHeader, schedule } = config;
+  const { vendorHeader, forwardTraceparent, schedule } = config;
   const { userAgent } = config.sending;
   // While the egress proxy is down, thousands of attempts fail alike.
   const throttle = createLogThrottle();
   const ports: DeliverPorts = {
-    ...{ cache, publish, attemptLog, admission, sender, userAgent, vendorHeader, schedule },
-    onFault: ({ ref, deliveryId }, fault) =>
+    ...{
+      cache,
+      publish,
+      attemptLog,
+      admission,
+      sender,
+      userAgent,
+      vendorHeader,
+      forwardTraceparent,
+      schedule,
+    },
+    startSpan: scope.tracing.startSpan,
+    onFault: ({ ref, deliveryId, traceparent }, fault) =>
       throttle((attempts) => {
-        const fields = { attempts, ref, deliveryId, ...errorFields(fault) };
+        const fields = { attempts, ref, deliveryId, traceId: traceIdOf(traceparent), ...errorFields(fault) };
         scope.log.error('an attempt could not be made', fields);
       }),
     observe: observers.settled,

@@ -109,6 +109,7 @@ async function openEventSource(parts: SourceParts): Promise<void> {
     deliver: delivering.deliver,
     reject: (record, why) => rejectRecord(record, why, publish),
     observe: observers.event,
+    arrive: scope.tracing.arrive,
   };
   const onPoison = createQuarantine({
     quarantine: (record, fault) =>

@@ -37,6 +37,7 @@ export function readWorkerConfig(settings: SettingsReader) {
     groupPrefix: settings.text('GROUP_PREFIX', 'delivery-worker'),
     keyring: settings.parsed('SECRETS_KEYS', undefined, parseKeyring) ?? { keys: [] },
     vendorHeader: settings.parsed('SIGNATURE_VENDOR', 'Webhooks', vendorSignatureHeader) ?? '',
+    forwardTraceparent: settings.flag('FORWARD_TRACEPARENT', false),
     schedule: readSchedule(settings),
     /** Records in flight for each source. In addition, ten times as many fan-outs may wait for their tenant's turn. */
     maxInFlight: settings.integer('MAX_IN_FLIGHT', 1_000, { min: 1, max: 100_000 }),

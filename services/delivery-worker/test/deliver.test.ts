@@ -1,5 +1,6 @@
 import type { ConfigurationRecord, DeliveryTask } from '@webhooks/contracts';
 import type { SendResult } from '@webhooks/outbound';
+import { NO_TRACING } from '@webhooks/runtime';
 import { Admission } from '../src/admission/admission.js';
 import type { PermitEnd } from '../src/admission/endpoint-state.js';
 import { toConfiguration } from '../src/configurations/configuration.js';
@@ -62,7 +63,9 @@ function openRig(over: Partial<DeliverPorts> = {}) {
     sender: { post: ({ mayStart }) => Promise.resolve(mayStart?.() ? ACCEPTED : WITHDRAWN) },
     userAgent: 'test',
     vendorHeader: 'x-test-signature',
+    forwardTraceparent: false,
     schedule: SCHEDULE,
+    startSpan: NO_TRACING.startSpan,
     publish: append,
     attemptLog: { append },
     onFault: () => undefined,

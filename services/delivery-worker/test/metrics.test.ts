@@ -1,5 +1,9 @@
-import { Registry } from '@webhooks/runtime';
+import { HealthBoard, NO_TRACING, Registry } from '@webhooks/runtime';
+import { Admission } from '../src/admission/admission.js';
+import { createObservers } from '../src/observe/attempt-line.js';
 import { createMeters } from '../src/observe/metrics.js';
+import { watchAdmission } from '../src/observe/watch-admission.js';
+import { buildTask } from './builders.js';
 
 type Meters = ReturnType<typeof createMeters>;
 
@@ -59,4 +63,33 @@ describe('what is counted on the way of a delivery', () => {
       'result="rejected"': 0,
     });
   });
+});
+
+/** Lines of `/metrics` after a failed attempt at each of so many endpoints, each of a tenant of its own. */
+async function seriesWith(endpoints: number): Promise<number> {
+  const registry = new Registry();
+  const silent = (): undefined => undefined;
+  const log = { debug: silent, info: silent, warn: silent, error: silent };
+  const scope = { log, registry, health: new HealthBoard(), tracing: NO_TRACING };
+  const breaker = { failures: 1, firstPauseMs: 30_000, maxPauseMs: 600_000 };
+  const rules = { endpointConcurrency: 4, maxAttempts: 20_000, queueLimit: 256, breaker };
+  const admission = new Admission(rules);
+  const table = { find: silent, hasTenant: () => true, enabledFor: () => [] };
+  watchAdmission(admission, table, { ...scope, onClose: silent, addPage: silent, fail: silent });
+  const observers = createObservers(registry, log, 1);
+  for (let n = 0; n < endpoints; n += 1) {
+    const task = buildTask({ ref: `ref-${n}`, tenantId: `tenant-${n}` });
+    const permit = await admission.admit(task, { origin: `https://host-${n}.example`, path: '/' }, false);
+    if (permit.kind !== 'permit') throw new Error('every endpoint has a free slot');
+    admission.release(permit, { kind: 'failed', label: '500' });
+    observers.settled({
+      ...{ task, source: task.origin, at: 0, settlement: { kind: 'retry', dueAt: 1 } },
+      outcome: { kind: 'refused', status: 500, durationMs: 1 },
+    });
+  }
+  return (await registry.metrics()).split('\n').length;
+}
+
+it('10,000 endpoints that fail have no more series than one', async () => {
+  expect(await seriesWith(10_000)).toBe(await seriesWith(1));
 });

@@ -15,10 +15,10 @@ export type EventResult =
   | { readonly status: 'invalid'; readonly id?: string; readonly violations: readonly Violation[] };
 
 /**
- * Publishes an event. Resolves with true when Kafka acknowledged it with `acks=all`, and with false when it did not
+ * Publishes an event, with the trace context of its post. Resolves with true when Kafka acknowledged it with `acks=all`, and with false when it did not
  * in time.
  */
-export type PublishEvent = (event: PaymentEvent) => Promise<boolean>;
+export type PublishEvent = (event: PaymentEvent, traceparent: string | undefined) => Promise<boolean>;
 
 /** The scope of the operator's payment systems. It admits events of any tenant, without tenant limits. */
 export const ANY_TENANT = 'event.write.any';
@@ -60,7 +60,7 @@ function read(candidate: Candidate, identity: Identity): PaymentEvent | EventRes
 export function acceptEvent(
   candidate: Candidate,
   identity: Identity,
-  publish: PublishEvent,
+  publish: (event: PaymentEvent) => Promise<boolean>,
 ): Promise<EventResult> {
   const event = read(candidate, identity);
   if ('status' in event) return Promise.resolve(event);
@@ -79,6 +79,7 @@ export function createPublishEvent(
 ): PublishEvent {
   const help = 'Events sent to Kafka, by whether Kafka acknowledged them in time';
   const published = addCounter(scope.registry, 'ingest_events_published_total', help, 'result');
+  published.inc({ result: 'failed' }, 0);
   // While Kafka is down, thousands of sends fail each second, so the lines are throttled.
   const throttle = createLogThrottle();
   const send = async (id: string, record: OutgoingRecord): Promise<boolean> => {
@@ -95,11 +96,14 @@ export function createPublishEvent(
       return false;
     }
   };
-  return (event) =>
+  return (event, traceparent) =>
     send(event.id, {
       topic: TOPICS.events,
       key: event.data.endToEndId,
       value: encodeEvent(event),
-      headers: cloudEventHeaders(event, eventSource),
+      headers: {
+        ...cloudEventHeaders(event, eventSource),
+        ...(traceparent === undefined ? {} : { traceparent }),
+      },
     });
 }

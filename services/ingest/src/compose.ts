@@ -31,6 +31,7 @@ export async function composeIngest(config: IngestConfig, scope: ServiceScope): 
     exemptScope: ANY_TENANT,
     refuse: (tenantId) => (tenantId === undefined ? notDurable() : tooManyPending(tenantId)),
   });
+  const ports = { publish, tenantEvents, pending, arrive: scope.tracing.arrive };
   await serveApi(
     { ...config.api, exemptScope: ANY_TENANT },
     [
@@ -46,7 +47,7 @@ export async function composeIngest(config: IngestConfig, scope: ServiceScope): 
           pending.release(identity, 1);
           if (sink.health().pendingBytes >= config.maxPendingBytes) throw notDurable();
         },
-        handle: (request) => postEvents(request, { publish, tenantEvents, pending }),
+        handle: (request) => postEvents(request, ports),
       },
     ],
     scope,

@@ -1,6 +1,9 @@
+import { publishSpan, readTraceparent } from '@webhooks/contracts';
+import type { PaymentEvent } from '@webhooks/contracts';
 import { AppError, invalidRequest, scopeChallenge } from '@webhooks/http-api';
 import type { ApiReply, ApiRequest, SharedBudget, TenantLimiter } from '@webhooks/http-api';
 import { PENDING_RECORD_BYTES } from '@webhooks/kafka';
+import type { Tracing } from '@webhooks/runtime';
 import { ANY_TENANT, acceptEvent } from './accept-event.js';
 import type { EventResult, PublishEvent } from './accept-event.js';
 import { readCandidates } from './read-candidates.js';
@@ -27,6 +30,7 @@ export interface PostPorts {
   readonly tenantEvents: TenantLimiter;
   /** Bytes of events that wait for Kafka. */
   readonly pending: SharedBudget;
+  readonly arrive: Tracing['arrive'];
 }
 
 /** One event: 202, or its fault as a problem. */
@@ -89,15 +93,20 @@ function readCounted(request: ApiRequest, tenantEvents: TenantLimiter): Posted {
 }
 
 /**
- * Begins to publish the events of a body. Returns their `lines` in an NDJSON body, and the bytes that are `held` until Kafka responds. A
- * separate function, because its frame holds the parsed values. Only the encoded bytes wait for Kafka.
+ * Begins to publish the events of a body. Returns their `lines` in an NDJSON body, the bytes that are `held` until Kafka responds, and
+ * `end` of a sampled span. A separate function, because its frame holds the parsed values. Only the encoded bytes wait for Kafka.
  */
-function begin(request: ApiRequest, { publish, tenantEvents, pending }: PostPorts) {
-  const { batch, candidates } = readCounted(request, tenantEvents);
+function begin(request: ApiRequest, ports: PostPorts) {
+  const { batch, candidates } = readCounted(request, ports.tenantEvents);
   const held = request.body.byteLength + candidates.length * PENDING_RECORD_BYTES;
-  pending.take(request.identity, held);
+  ports.pending.take(request.identity, held);
+  // The flag of anybody else would let one tenant have all its events traced.
+  const isTrusted = request.identity.scopes.has(ANY_TENANT);
+  const sent = isTrusted ? readTraceparent(request.header('traceparent')) : undefined;
+  const { traceparent, end } = ports.arrive(sent, () => publishSpan(candidates.length));
+  const publish = (event: PaymentEvent): Promise<boolean> => ports.publish(event, traceparent);
   const results = candidates.map((candidate) => acceptEvent(candidate, request.identity, publish));
-  return { batch, lines: candidates.map(({ line }) => line), results, held };
+  return { batch, lines: candidates.map(({ line }) => line), results, held, end };
 }
 
 /**
@@ -105,9 +114,10 @@ function begin(request: ApiRequest, { publish, tenantEvents, pending }: PostPort
  * refused one too, and a body for at least one event in 2 KiB. A batch beyond the tenant's limit is 429 as a whole.
  */
 export async function postEvents(request: ApiRequest, ports: PostPorts): Promise<ApiReply> {
-  const { batch, lines, results: accepting, held } = begin(request, ports);
+  const { batch, lines, results: accepting, held, end } = begin(request, ports);
   const release = (): void => ports.pending.release(request.identity, held);
   const results = await Promise.all(accepting).finally(release);
+  end?.(results.some(({ status }) => status === 'unavailable') ? { 'error.type': 'unavailable' } : {});
   const [only] = results;
   return !batch && only ? replyToOne(only) : replyToBatch(results, lines);
 }

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { ApiRequest } from '@webhooks/http-api';
 import type { Sink } from '@webhooks/kafka';
-import { createLogger, Registry } from '@webhooks/runtime';
+import { createLogger, NO_TRACING, Registry } from '@webhooks/runtime';
 import { buildEvent } from '@webhooks/testkit';
 import { createPublishEvent } from '../src/accept-event.js';
 import { postEvents } from '../src/post-events.js';
@@ -23,7 +23,12 @@ it('an event that waits for Kafka holds its encoded bytes, not the parsed body',
   const config = { eventSource: 'test', publishTimeoutMs: 5_000 };
   const publish = createPublishEvent({ send } as unknown as Sink, config, scope);
   const none = (): undefined => undefined;
-  const ports = { publish, tenantEvents: { take: none, check: none }, pending: { take: none, give: none } };
+  const ports = {
+    publish,
+    tenantEvents: { take: none, check: none },
+    pending: { take: none, give: none },
+    ...NO_TRACING,
+  };
   const extra = Array.from({ length: VALUES }, () => ({}));
   const body = Buffer.from(JSON.stringify({ ...buildEvent({ tenantId: 'acme' }), extra }));
   const request = {

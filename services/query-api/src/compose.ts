@@ -80,6 +80,7 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
     storeNotification: (notification) => storeDeadLetter(database.writing(), notification),
     onSkipped,
     retentionMs: retention.logMs,
+    startSpan: scope.tracing.startSpan,
     catchUp: (withEvents) => catchUp(TOPICS.attempts, ...(withEvents ? [TOPICS.events] : [])),
   });
   const transactions = composePayments({

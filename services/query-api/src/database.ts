@@ -12,13 +12,13 @@ import { positionModelOn } from './projection/positions.js';
 import { redeliveryModelOn } from './redelivery/redelivery-store.js';
 import { totalsModelOn } from './statements/daily-totals.js';
 
-const modelsOn = (connection: Connection, { logMs, transactionMs }: Retention) => ({
+const modelsOn = (connection: Connection, retention: Retention) => ({
   positions: positionModelOn(connection),
-  deliveries: deliveryModelOn(connection, logMs),
-  redeliveries: redeliveryModelOn(connection, logMs),
+  deliveries: deliveryModelOn(connection, retention.logMs),
+  redeliveries: redeliveryModelOn(connection, retention.logMs),
   endpointHealth: healthModelOn(connection),
-  episodes: episodeModelOn(connection, logMs),
-  events: eventModelOn(connection, transactionMs),
+  episodes: episodeModelOn(connection, retention.logMs),
+  events: eventModelOn(connection, retention),
   fanOuts: fanOutModelOn(connection),
   totals: totalsModelOn(connection),
 });

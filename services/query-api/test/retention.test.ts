@@ -62,13 +62,17 @@ describe('the database', () => {
 
   it('removes documents that are older than the current setting, whatever was set when they were written', async () => {
     const log = [['updatedAt', 30 * DAY_SECONDS]];
-    expect(await openedWith({})).toEqual({ deliveries: log, events: [], changes: [] });
+    const tests = [['testAt', 30 * DAY_SECONDS]];
+    expect(await openedWith({})).toEqual({ deliveries: log, events: tests, changes: [] });
     const transactionMs = 40 * DAY_MS;
     expect(await openedWith({ logMs: DAY_MS, transactionMs })).toEqual({
       deliveries: [['updatedAt', DAY_SECONDS]],
-      events: [['heardAt', 40 * DAY_SECONDS]],
+      events: [
+        ['heardAt', 40 * DAY_SECONDS],
+        ['testAt', DAY_SECONDS],
+      ],
       changes: [],
     });
-    expect(await openedWith({})).toEqual({ deliveries: log, events: [], changes: [] });
+    expect(await openedWith({})).toEqual({ deliveries: log, events: tests, changes: [] });
   });
 });

@@ -1,12 +1,11 @@
-import { randomBytes } from 'node:crypto';
-import { makeEvent } from '../events.js';
+import { makeTestEvent } from '../events.js';
 import { describeError, post, type Response, makeSecret, signedHeaders } from '../post.js';
 import { fault, ok, type Check } from './check-connection.js';
 
-/** Builds a test notification: a made-up payment of one cent, with an id that begins with `evt_test_`. */
+/** Builds a test notification: a made-up payment. A notification begins with its id. */
 function testNotification(): { id: string; body: string } {
-  const id = `evt_test_${randomBytes(16).toString('hex')}`;
-  return { id, body: JSON.stringify({ id, ...makeEvent('PIX_DYNAMIC_PAID', '0.01') }) };
+  const { id, ...event } = makeTestEvent('PIX_DYNAMIC_PAID');
+  return { id, body: JSON.stringify({ id, ...event }) };
 }
 
 const statusClass = ({ status }: Response): number => Math.floor(status / 100);

@@ -17,7 +17,7 @@ export interface PaymentEvidence {
   readonly timeZone?: string;
 }
 
-/** Whether an id is that of a test notification. */
+/** Whether an id is that of a test: nothing was paid. */
 export const isTestEvent = (eventId: string): boolean => eventId.startsWith('evt_test_');
 
 /** A delivery waits no longer: eight days. */

@@ -24,7 +24,7 @@ export const EN = {
       '{event}: not sent to {endpoint}. The webhook received {type} when the event came, at {receivedAt}.',
     'no-webhook': '{event}: not sent. No webhook receives this type. The event came at {receivedAt}.',
     'not-reported': 'The payment system has reported no payment with this id.',
-    test: '{event}: a test notification. It goes to one webhook only.',
+    test: '{event}: a test. Nothing was paid.',
     'log-expired': '{event}: older than the log, which no longer shows where it was delivered.',
   },
   words: {

@@ -29,7 +29,7 @@ export const PT: { readonly [part in keyof typeof EN]: Readonly<Record<keyof (ty
       '{event}: não enviado a {endpoint}. O webhook recebia {type} quando o evento chegou, em {receivedAt}.',
     'no-webhook': '{event}: não enviado. Nenhum webhook recebe este tipo. O evento chegou em {receivedAt}.',
     'not-reported': 'O sistema de pagamentos não informou nenhum pagamento com este id.',
-    test: '{event}: uma notificação de teste. Vai a um só webhook.',
+    test: '{event}: um teste. Nada foi pago.',
     'log-expired': '{event}: anterior ao log, que já não mostra onde foi entregue.',
   },
   words: {

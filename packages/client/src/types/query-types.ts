@@ -15,7 +15,7 @@ export interface ChargePix {
 }
 
 interface FoundPayment {
-  /** Present for data of a test notification. */
+  /** Present while only tests report it: nothing was paid. */
   readonly test?: true;
   /** There is more data than is listed. */
   readonly truncated?: true;

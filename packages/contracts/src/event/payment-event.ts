@@ -89,7 +89,7 @@ const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 const TEST_ISPB = '00000000';
 const TX_ID_CHARACTERS = 32;
 const AMOUNT = '0.01';
-/** Prefix of the event ids of test notifications. */
+/** Prefix of the ids of test events: they travel as any other event, and nothing was paid. */
 export const TEST_EVENT = 'evt_test_';
 
 const randomText = (characters: number): string =>

@@ -1,4 +1,4 @@
-import { EVENT_TYPES, isEventType, TEST_EVENT } from './payment-event.js';
+import { EVENT_TYPES, isEventType } from './payment-event.js';
 import type { EventType, PaymentEvent, PaymentFact, UtcTime } from './payment-event.js';
 import { compileCheck, type Check, type Violation, PATTERNS } from '../json/schema-compiler.js';
 import { isObject, parseStrictJson, type JsonFault } from '../json/strict-json.js';
@@ -147,17 +147,12 @@ function check<T>(value: unknown, checks: ReadonlyMap<EventType, Check<T>>): Rea
   return result.ok ? { ok: true, event: result.value } : refused('schema', result.violations);
 }
 
-const isReserved = ({ id }: { readonly id?: string }): boolean => id?.startsWith(TEST_EVENT) === true;
-const RESERVED = { property: 'id', reason: `must not begin with ${TEST_EVENT}: nothing was paid then` };
-
 /** Reads the value of one record of `payments.events`. Never throws: returns the reason for an invalid value. */
 export function readEvent(bytes: Uint8Array | null): ReadResult<PaymentEvent> {
   if (bytes === null) return refused('null-value');
   if (bytes.byteLength > MAX_EVENT_BYTES) return refused('too-large');
   const parsed = parseStrictJson(bytes, { maxDepth: MAX_EVENT_DEPTH });
-  if (!parsed.ok) return refused(parsed.fault);
-  const read = check(parsed.value, eventChecks);
-  return read.ok && isReserved(read.event) ? refused('schema', [RESERVED]) : read;
+  return parsed.ok ? check(parsed.value, eventChecks) : refused(parsed.fault);
 }
 
 /** Reads the body of a notification. Returns the event of this tenant from which it was rendered. Never throws. */
@@ -173,7 +168,6 @@ const ZERO = /^0+\.00$/;
 
 function* mistakesOf(event: PostedEvent, now: number): Generator<Violation> {
   const { data, occurredAt } = event;
-  if (isReserved(event)) yield RESERVED;
   if (ZERO.test(data.amount)) yield { property: 'data.amount', reason: 'must be more than 0.00' };
   if (Date.parse(occurredAt) > now + MAX_AHEAD_MS)
     yield { property: 'occurredAt', reason: 'must not be more than a day ahead' };

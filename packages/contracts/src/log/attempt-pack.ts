@@ -1,4 +1,4 @@
-import type { RecordOrigin } from '../task/delivery-task.js';
+import { readTraceparent, type RecordOrigin } from '../task/delivery-task.js';
 import { MAX_ATTEMPT, MAX_PARTITION, MAX_TIME_MS, PATTERNS, isTenantId } from '../json/schema-compiler.js';
 import { isNotificationKind, type NotificationKind } from '../event/payment-event.js';
 import { isObject } from '../json/strict-json.js';
@@ -35,6 +35,8 @@ export interface AttemptEntry extends LogEntry {
   readonly code?: string;
   /** When the next attempt is due (Unix milliseconds); absent after the last attempt. */
   readonly nextAt?: number;
+  /** The trace context of the attempt; absent unless its span is sampled. */
+  readonly traceparent?: string;
 }
 /** The delivery was deferred without an attempt. */
 export interface DeferredEntry extends LogEntry {
@@ -137,6 +139,12 @@ const testsOf = new Map<unknown, readonly (readonly [string, Test])[]>(
   Object.entries(OF_KIND).map(([kind, tests]) => [kind, Object.entries(tests)]),
 );
 
+/** Leaves a trace context out that is anything else: it must not cost the attempt. */
+function contextOf(sent: unknown): { readonly traceparent?: string } {
+  const traceparent = typeof sent === 'string' ? readTraceparent(sent) : undefined;
+  return traceparent === undefined ? {} : { traceparent };
+}
+
 /** Reads the known members of an entry. Returns `damaged` when one of them is not valid. */
 function readEntry(value: unknown): PackEntry | 'damaged' | 'unknown-kind' {
   if (!isObject(value)) return 'damaged';
@@ -148,7 +156,7 @@ function readEntry(value: unknown): PackEntry | 'damaged' | 'unknown-kind' {
     if (!test(member)) return 'damaged';
     if (member !== undefined) entry[name] = member;
   }
-  return entry as unknown as PackEntry;
+  return { ...entry, ...contextOf(value['traceparent']) } as unknown as PackEntry;
 }
 
 function parseJson(bytes: Uint8Array): unknown {

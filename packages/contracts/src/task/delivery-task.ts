@@ -23,7 +23,7 @@ interface EventParts {
   readonly origin: RecordOrigin;
   /** When the event was appended, Unix milliseconds. Absent in records of earlier versions, and when there is no event. */
   readonly acceptedAt?: number | undefined;
-  /** The producer's trace context; valid by `isTraceparent`. */
+  /** The trace context of the event's span, or its producer's; valid by `readTraceparent`. */
   readonly traceparent?: string | undefined;
   /** The exact bytes to send. */
   readonly body: Buffer;
@@ -54,6 +54,8 @@ export interface DeliveryTask extends EventParts {
   /** Class of the last failure, such as `TLS`; `STATUS` after a response. */
   readonly errorCode?: string | undefined;
   readonly httpStatus?: number | undefined;
+  /** The trace context of the attempt before, when its span was sampled. */
+  readonly previousTraceparent?: string | undefined;
   /** The failed attempts (`parseAttemptHistory` reads them); absent before the first. */
   readonly history?: AttemptHistory | undefined;
 }
@@ -70,6 +72,8 @@ const AFTER_REF = 'after-ref';
 const FORMAT = '1';
 
 const ACCEPTED_AT = 'accepted-at';
+
+const PREVIOUS_TRACEPARENT = 'previous-traceparent';
 
 const eventHeaders = ({ origin, acceptedAt, traceparent, ...parts }: EventParts): Record<string, string> => ({
   'task-version': FORMAT,
@@ -106,6 +110,7 @@ export function taskHeaders(task: DeliveryTask): Record<string, string> {
   if (task.firstAttemptAt !== undefined) headers['first-attempt-at'] = String(task.firstAttemptAt);
   if (task.errorCode !== undefined) headers['error-code'] = task.errorCode;
   if (task.httpStatus !== undefined) headers['http-status'] = String(task.httpStatus);
+  if (task.previousTraceparent !== undefined) headers[PREVIOUS_TRACEPARENT] = task.previousTraceparent;
   if (task.history !== undefined) headers['history'] = task.history;
   return headers;
 }
@@ -144,14 +149,17 @@ function requireNumber(headers: RecordHeaders, name: string, max = Number.MAX_SA
   return value;
 }
 
-const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /**
- * Whether a text is a `traceparent` of W3C Trace Context (§3.2). The header is forwarded to endpoints. Any other text
- * could break the request or disclose internal data.
+ * Returns a text if it is a `traceparent` of W3C Trace Context (§3.2), else undefined. It may be forwarded to endpoints:
+ * any other text could break the request or disclose internal data.
  */
-export const isTraceparent = (text: string | undefined): text is string =>
-  text !== undefined && TRACEPARENT.test(text);
+export const readTraceparent = (text: string | undefined): string | undefined =>
+  text !== undefined && TRACEPARENT.test(text) ? text : undefined;
+
+/** Returns the trace id of a `traceparent`, as log lines have it. */
+export const traceIdOf = (traceparent: string | undefined): string | undefined => traceparent?.slice(3, 35);
 
 const WORD = /^[\x21-\x7e]{1,256}$/;
 // The same patterns as in the attempt log. A value that only the log refuses would be delivered and never logged.
@@ -162,7 +170,6 @@ const TENANT_ID = new RegExp(PATTERNS.tenantId, 'u');
 function readEventParts(headers: RecordHeaders, body: Buffer): EventParts {
   const eventType = headerText(headers, 'event-type');
   const version = headerText(headers, 'task-version') ?? FORMAT;
-  const traceparent = headerText(headers, 'traceparent');
   if (version !== FORMAT) throw faultOf('task-version', version);
   if (!isNotificationKind(eventType)) throw faultOf('event-type', eventType);
   return {
@@ -177,7 +184,7 @@ function readEventParts(headers: RecordHeaders, body: Buffer): EventParts {
       offset: String(requireNumber(headers, 'origin-offset')),
     },
     acceptedAt: headerNumber(headers, ACCEPTED_AT),
-    traceparent: isTraceparent(traceparent) ? traceparent : undefined,
+    traceparent: readTraceparent(headerText(headers, 'traceparent')),
     body,
   };
 }
@@ -204,6 +211,7 @@ function readTask(headers: RecordHeaders, body: Buffer): DeliveryTask {
     firstAttemptAt: headerNumber(headers, 'first-attempt-at'),
     errorCode: optionalText(headers, 'error-code'),
     httpStatus: headerNumber(headers, 'http-status'),
+    previousTraceparent: readTraceparent(headerText(headers, PREVIOUS_TRACEPARENT)),
     history: readAttemptHistory(headerText(headers, 'history')),
   };
 }

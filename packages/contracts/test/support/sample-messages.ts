@@ -81,6 +81,7 @@ export const taskOf = (fact: PaymentFact): DeliveryTask => ({
     ...{ attempt: 2, at: millis, durationMs: 21, result: 'TLS' },
   }),
   traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+  previousTraceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
   body: renderNotification(eventOf(fact)),
 });
 export const taskMessage = (task: DeliveryTask): Message => ({
@@ -131,6 +132,7 @@ export const ENTRIES: readonly AttemptLogEntry[] = [
     error: 'TLS',
     code: 'EPROTO',
     nextAt: millis,
+    traceparent: fullTask.traceparent ?? '',
   },
   { kind: 'deferred', ...base, nextAt: millis, reason: 'fault' },
   { kind: 'cancelled', ...base, reason: 'disabled' },

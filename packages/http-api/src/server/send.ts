@@ -1,4 +1,4 @@
-import { PROBLEMS, problemType } from '@webhooks/contracts';
+import { PROBLEMS, problemType, readTraceparent, traceIdOf } from '@webhooks/contracts';
 import type { Request, Response } from 'express';
 import type { AppError } from '../request/app-error.js';
 import type { ApiReply } from '../request/operation.js';
@@ -62,6 +62,7 @@ export function createFaultLog(log: Logger) {
     throttle(error.code, (requests) =>
       log.error('requests failed', {
         ...{ requests, requestId: response.get('x-request-id') },
+        traceId: traceIdOf(readTraceparent(response.req.get('traceparent'))),
         path: request.path,
         code: error.code,
         ...(error.cause === undefined ? { reason: error.message } : errorFields(error.cause)),

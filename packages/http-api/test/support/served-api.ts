@@ -1,4 +1,4 @@
-import { Closers, HealthBoard, Registry, SettingsReader } from '@webhooks/runtime';
+import { Closers, HealthBoard, NO_TRACING, Registry, SettingsReader } from '@webhooks/runtime';
 import type { HealthReport, LogFields } from '@webhooks/runtime';
 import { AUDIENCE } from '@webhooks/testkit';
 import type { TokenDesk } from '@webhooks/testkit';
@@ -53,6 +53,7 @@ export async function openServedApi(
   });
   const port = await serveApi(readApiSettings(settings, API_DEFAULTS), operations, {
     ...{ log, registry, health, fail: () => undefined, addPage: () => undefined },
+    tracing: NO_TRACING,
     onClose: (name, close) => closers.add(name, close),
   });
   expect(settings.faults).toEqual([]);

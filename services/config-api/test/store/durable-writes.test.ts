@@ -1,6 +1,6 @@
 import { testMongoUri } from '@webhooks/local';
 import { openConnection } from '@webhooks/mongodb';
-import { Closers, HealthBoard, Registry } from '@webhooks/runtime';
+import { Closers, HealthBoard, NO_TRACING, Registry } from '@webhooks/runtime';
 import { randomName } from '@webhooks/testkit';
 
 const closers = new Closers();
@@ -20,6 +20,7 @@ it('a write waits until a majority has it on disk, and is tried again by the dri
       health: new HealthBoard(),
       onClose: (name, close) => closers.add(name, close),
       addPage: silent,
+      tracing: NO_TRACING,
       fail: silent,
     },
   );

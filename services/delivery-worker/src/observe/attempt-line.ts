@@ -1,4 +1,4 @@
-import { causeOf, isReturned } from '@webhooks/contracts';
+import { causeOf, isReturned, traceIdOf } from '@webhooks/contracts';
 import { createLogThrottle, errorFields } from '@webhooks/runtime';
 import type { Logger, Registry } from '@webhooks/runtime';
 import { createMeters } from './metrics.js';
@@ -14,9 +14,9 @@ function outcomeFields(outcome: AttemptOutcome): Record<string, unknown> {
 
 /** Fields of an attempt's log line. They contain no body, no URL and no secret. */
 function fieldsOf({ task, outcome, settlement }: Settled): Record<string, unknown> {
-  const { eventId, deliveryId, tenantId, ref, eventType, attempt } = task;
+  const { eventId, deliveryId, tenantId, ref, eventType, attempt, traceparent } = task;
   return {
-    ...{ eventId, deliveryId, tenantId, ref, eventType, attempt },
+    ...{ eventId, deliveryId, tenantId, ref, eventType, attempt, traceId: traceIdOf(traceparent) },
     ...(outcome ? outcomeFields(outcome) : {}),
     settlement: settlement.kind,
     ...('reason' in settlement ? { reason: settlement.reason } : {}),

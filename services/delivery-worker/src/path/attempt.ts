@@ -43,11 +43,13 @@ export interface AttemptOptions {
   readonly userAgent: string;
   /** Name of the vendor's signature header: `X-<Vendor>-Signature`. */
   readonly vendorHeader: string;
+  /** Whether endpoints get the trace context of an attempt. It would tell them which of our attempts belong together. */
+  readonly forwardTraceparent: boolean;
 }
 
 /**
- * Returns the headers of a notification as a flat list of names and values, with the event's `traceparent` (W3C
- * Trace Context). The notification is signed only when the configuration has a secret.
+ * Returns the headers of a notification as a flat list of names and values. The notification is signed only when the
+ * configuration has a secret.
  */
 function headersOf(
   task: DeliveryTask,
@@ -69,7 +71,8 @@ function headersOf(
     'webhook-attempt',
     String(task.attempt),
   ];
-  if (task.traceparent !== undefined) headers.push('traceparent', task.traceparent);
+  if (options.forwardTraceparent && task.traceparent !== undefined)
+    headers.push('traceparent', task.traceparent);
   const secrets = configuration.signingSecrets(now);
   if (secrets.length === 0) return headers;
   const message = { secrets, id: task.eventId, timestampSeconds, body };

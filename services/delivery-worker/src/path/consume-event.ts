@@ -1,6 +1,7 @@
-import { headerText, isTraceparent, readEvent, renderNotification } from '@webhooks/contracts';
+import { eventSpan, headerText, readEvent, readTraceparent, renderNotification } from '@webhooks/contracts';
 import type { DeliveryTask, FanOut, RecordOrigin, Violation } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
+import type { Tracing } from '@webhooks/runtime';
 import type { ConfigurationCache } from '../configurations/configuration-cache.js';
 import { fanOutEntry, makeTasks, publishFanOut, settleAll } from './fan-out.js';
 import type { AttemptLog } from '../publish/attempt-log.js';
@@ -34,6 +35,7 @@ export interface ConsumeEventPorts {
   ) => Promise<void>;
   /** Counts and logs the result. Must not throw. */
   readonly observe: (result: EventResult) => void;
+  readonly arrive: Tracing['arrive'];
 }
 
 /**
@@ -57,7 +59,6 @@ function readRecord(
     return { reason: 'undecodable', violations: [{ property: '', reason: record.undecodable }] };
   const read = readEvent(record.value);
   if (!read.ok) return read;
-  const traceparent = headerText(record.headers, 'traceparent');
   const now = Date.now();
   // At most now: clocks differ, and with `CreateTime` the producer sets the timestamp.
   const acceptedAt = record.timestamp > 0 ? Math.min(record.timestamp, now) : now;
@@ -73,7 +74,7 @@ function readRecord(
       firstDueAt: now,
       dueAt: acceptedAt,
       acceptedAt,
-      traceparent: isTraceparent(traceparent) ? traceparent : undefined,
+      traceparent: readTraceparent(headerText(record.headers, 'traceparent')),
     },
   };
 }
@@ -97,7 +98,7 @@ export async function rejectEvent(
 const publishAndLogFanOut = (fanOut: FanOut, { publish, attemptLog }: ConsumeEventPorts): Promise<unknown> =>
   Promise.all([publishFanOut(publish, fanOut), attemptLog.append(fanOutEntry(fanOut, true))]);
 
-function dispatch(fanOut: FanOut, ports: ConsumeEventPorts): Promise<unknown> {
+function fanOutNow(fanOut: FanOut, ports: ConsumeEventPorts): Promise<unknown> {
   const { cache, deliver, observe } = ports;
   const { tenantId, eventType, origin } = fanOut;
   const configurations = cache.table.enabledFor(tenantId, eventType);
@@ -107,6 +108,12 @@ function dispatch(fanOut: FanOut, ports: ConsumeEventPorts): Promise<unknown> {
   const work = makeTasks(fanOut, configurations).map((task) => deliver(task, origin));
   const [first] = work;
   return first && work.length === 1 ? first : settleAll(work);
+}
+
+function dispatch(read: FanOut, ports: ConsumeEventPorts): Promise<unknown> {
+  const { traceparent, end } = ports.arrive(read.traceparent, () => eventSpan(read));
+  const work = fanOutNow(traceparent === read.traceparent ? read : { ...read, traceparent }, ports);
+  return end ? work.finally(() => end()) : work;
 }
 
 /**

@@ -1,10 +1,12 @@
+import { attemptEnd, attemptSpan, settleSpan } from '@webhooks/contracts';
 import type { DeliveryTask, RecordOrigin } from '@webhooks/contracts';
+import type { Tracing } from '@webhooks/runtime';
 import type { Admission } from '../admission/admission.js';
 import type { Permit, PermitEnd } from '../admission/endpoint-state.js';
 import type { ConfigurationCache } from '../configurations/configuration-cache.js';
 import type { Configuration } from '../configurations/configuration.js';
 import { currentConfiguration, isCurrent } from '../configurations/current-configuration.js';
-import { attempt, resultLabel, toOutcome } from './attempt.js';
+import { attempt, resultFields, resultLabel, toOutcome } from './attempt.js';
 import type { AttemptOptions, AttemptOutcome } from './attempt.js';
 import { decide, defer, deferAfterFault, isLast } from './decide.js';
 import type { DeadReason, DecisionInput, RetrySchedule, Settlement } from './decide.js';
@@ -16,6 +18,7 @@ export interface DeliverPorts extends AttemptOptions, SettlePorts {
   readonly cache: ConfigurationCache;
   readonly admission: Pick<Admission, 'admit' | 'release' | 'throttle'>;
   readonly schedule: RetrySchedule;
+  readonly startSpan: Tracing['startSpan'];
   /** Logs a fault of this system that prevented an attempt. Must not throw. */
   readonly onFault: (task: DeliveryTask, fault: unknown) => void;
   /** Counts and logs a settled delivery. Must not throw: the task would be attempted again. */
@@ -61,7 +64,7 @@ function afterFault(
  * was ready. A fault defers only this task: if it were thrown, the record would not be handled, and all its
  * deliveries would be posted again.
  */
-async function attemptOnce(
+async function makeAttempt(
   permit: Permit,
   configuration: Configuration,
   task: DeliveryTask,
@@ -87,6 +90,22 @@ async function attemptOnce(
   } finally {
     admission.release(permit, end);
   }
+}
+
+/** As `makeAttempt`, with a span when the event's trace is sampled. */
+async function attemptOnce(
+  permit: Permit,
+  configuration: Configuration,
+  task: DeliveryTask,
+  ports: DeliverPorts,
+): Promise<Decided | undefined> {
+  const span = ports.startSpan(task.traceparent, () => attemptSpan(task, configuration.target.origin));
+  if (span === undefined) return makeAttempt(permit, configuration, task, ports);
+  const { traceparent, end } = span;
+  const decided = await makeAttempt(permit, configuration, { ...task, traceparent }, ports);
+  const outcome = decided?.outcome && resultFields(decided.outcome);
+  end(attemptEnd(decided?.settlement.kind ?? 'withdrawn', outcome));
+  return decided && { ...decided, traceparent };
 }
 
 /**
@@ -116,8 +135,13 @@ export async function deliver(
   source: RecordOrigin,
   ports: DeliverPorts,
 ): Promise<Settlement['kind']> {
-  const settled = { task, source, ...(await decideOn(task, ports)) };
-  await settle(settled, ports);
+  const settled: Settled = { task, source, ...(await decideOn(task, ports)) };
+  const span = ports.startSpan(settled.traceparent, () => settleSpan(settled.settlement.kind));
+  try {
+    await settle(settled, ports);
+  } finally {
+    span?.end();
+  }
   ports.observe(settled);
   return settled.settlement.kind;
 }

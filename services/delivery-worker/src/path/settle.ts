@@ -16,6 +16,8 @@ export interface Settled {
   /** Start of the attempt, or time of the decision without one; Unix milliseconds. */
   readonly at: number;
   readonly settlement: Settlement;
+  /** The trace context of the attempt; undefined unless its span is sampled. */
+  readonly traceparent?: string;
 }
 
 export interface SettlePorts {
@@ -43,6 +45,7 @@ const nextTask = (settled: Settled, dueAt: number): DeliveryTask => ({
   attempt: settled.task.attempt + 1,
   dueAt,
   firstAttemptAt: settled.task.firstAttemptAt ?? settled.at,
+  previousTraceparent: settled.traceparent,
 });
 
 /** The same attempt, deferred. */
@@ -91,6 +94,7 @@ const attemptEntry = (settled: Settled, outcome: AttemptOutcome): AttemptLogEntr
   durationMs: outcome.durationMs,
   ...resultFields(outcome),
   ...(settled.settlement.kind === 'retry' ? { nextAt: settled.settlement.dueAt } : {}),
+  ...(settled.traceparent === undefined ? {} : { traceparent: settled.traceparent }),
 });
 
 function endEntry(settled: Settled): AttemptLogEntry | undefined {

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { TEST_EVENT, TOPICS } from '@webhooks/contracts';
+import { projectSpan, TEST_EVENT, TOPICS } from '@webhooks/contracts';
 import { REQUEST_MS } from '@webhooks/mongodb';
 import type { RunQuery } from '@webhooks/mongodb';
+import type { Tracing } from '@webhooks/runtime';
 import type { Database } from '../database.js';
 import { storeFanOuts, toDelivery, toRow } from './delivery-documents.js';
 import type { DeliveryModel, DeliveryRow, Move } from './delivery-documents.js';
@@ -22,7 +23,7 @@ import type { Counted, Position } from '../statements/daily-totals.js';
 /** Changes of the status that a document stores. Only a batch that is read again after a crash needs them. */
 const MAX_MOVES = 8;
 
-/** Whether the totals count a delivery. A test notification reports no payment. */
+/** Whether the totals count a delivery. A test event reports no payment. */
 const isCounted = ({ eventId = '', acceptedAt, cents }: Partial<Omit<DeliveryRow, 'updatedAt'>>): boolean =>
   acceptedAt !== undefined && cents !== undefined && !eventId.startsWith(TEST_EVENT);
 
@@ -88,6 +89,7 @@ interface DeliveryLogOptions extends Omit<DeliveryPorts, 'storeFor'> {
   readonly onSkipped: OnSkipped;
   /** How long totals are stored, milliseconds. */
   readonly retentionMs: number;
+  readonly startSpan: Tracing['startSpan'];
 }
 
 export type DeliveryLog = ReturnType<typeof composeDeliveryLog>;
@@ -105,7 +107,7 @@ const INTERVAL_MS = 200;
 
 /** Composes the delivery log: the attempts that workers report, stored for `LOG_RETENTION`. */
 export function composeDeliveryLog(options: DeliveryLogOptions) {
-  const { database, storeNotification, onSkipped, retentionMs, ...rest } = options;
+  const { database, storeNotification, onSkipped, retentionMs, startSpan, ...rest } = options;
   const ports = { storeFor: () => deliveryStoreWithin(database, REQUEST_MS), ...rest };
   return {
     projection: {
@@ -115,11 +117,15 @@ export function composeDeliveryLog(options: DeliveryLogOptions) {
       intervalMs: INTERVAL_MS,
       apply: async (records) => {
         const { entries, notifications, fanOuts } = readRecords(records, onSkipped);
+        const spans = entries
+          .filter((entry) => entry.kind === 'attempt')
+          .map((entry) => startSpan(entry.traceparent, () => projectSpan(entry)));
         // Notifications first, so that every delivery that is shown can be sent again.
         await Promise.all(notifications.map(storeNotification));
         const facts = await writeEntries(database.writing(), entries);
         await countFacts(database.writing(), facts, retentionMs);
         await storeFanOuts(database.writing(), fanOuts);
+        for (const span of spans) span?.end();
       },
     } satisfies Projection,
     operations: createDeliveryOperations(ports),

@@ -12,6 +12,7 @@ import type { RunQuery } from '@webhooks/mongodb';
 import { mongo } from 'mongoose';
 import type { Connection, Model } from 'mongoose';
 import { documentSchema, expiring, placeOf, writeRows } from '../documents.js';
+import type { Retention } from '../documents.js';
 import type { KnownEvent } from './merge-events.js';
 import { parseCents } from './view-transaction.js';
 import { omitUndefined } from '../omit-undefined.js';
@@ -34,13 +35,15 @@ export interface EventRow {
   readonly body: mongo.Binary;
   /** When the event was appended, or its last dead letter was read. The retention counts from it. */
   readonly heardAt: Date;
-  /** When the event was appended to `payments.events`; absent for a test event. */
+  /** When the event was appended to `payments.events`; absent for the event of a test notification. */
   readonly appendedAt?: Date;
-  /** Partition and offset on `payments.events`; absent for a test event. */
+  /** Partition and offset on `payments.events`; absent for the event of a test notification. */
   readonly partition?: number;
   readonly offset?: number;
-  /** True for the event of a test notification: nothing was paid. */
+  /** True for a test event: nothing was paid. */
   readonly test?: true;
+  /** `heardAt` of a test event, when it was inserted. A test is stored as long as the log of its deliveries. */
+  readonly testAt?: Date;
 }
 
 type EventModel = Model<EventRow>;
@@ -52,8 +55,8 @@ export const tenantOf = (key: string): string => key.slice(0, key.indexOf('/'));
 /** Returns the id of a key that `keyOf` made. */
 export const idOf = (key: string): string => key.slice(key.indexOf('/') + 1);
 
-/** `retentionMs`: how long events are stored; undefined: for ever. */
-export function eventModelOn(connection: Connection, retentionMs: number | undefined): EventModel {
+/** A test event is stored for `logMs`, every other one for `transactionMs`; undefined: for ever. */
+export function eventModelOn(connection: Connection, { logMs, transactionMs }: Retention): EventModel {
   const schema = documentSchema<EventRow>();
   // For look-ups of several tenants by one statement; see find-events.ts.
   schema.index({ pix: 1 });
@@ -64,23 +67,27 @@ export function eventModelOn(connection: Connection, retentionMs: number | undef
   schema.index({ tenantId: 1, partition: 1, offset: 1 });
   // For lists of payments; see list-transactions.ts.
   schema.index({ tenantId: 1, place: 1 });
-  if (retentionMs !== undefined) schema.index({ heardAt: 1 }, expiring(retentionMs));
+  if (transactionMs !== undefined) schema.index({ heardAt: 1 }, expiring(transactionMs));
+  // A field and an index of tests alone, so that other events have no entry and do not end with the log.
+  schema.index({ testAt: 1 }, { ...expiring(logMs), partialFilterExpression: { test: true } });
   return connection.model<EventRow>('Event', schema, 'events');
 }
 
-/** Returns the document of an event. `body`: the notification; default: rendered from the event. */
+/** Returns the document of an event. Its id says whether it is a test. `body`: the notification; default: rendered from the event. */
 export function toRow(
   event: PaymentEvent,
-  rest: Pick<EventRow, 'heardAt' | 'appendedAt' | 'partition' | 'offset' | 'test'>,
+  rest: Pick<EventRow, 'heardAt' | 'appendedAt' | 'partition' | 'offset'>,
   body: Buffer = renderNotification(event),
 ): EventRow {
   const { id, tenantId, eventType, occurredAt, data } = event;
   const { endToEndId, txId }: { readonly endToEndId: string; readonly txId?: string } = data;
   const charge = txId === undefined ? undefined : keyOf(tenantId, txId);
-  const place = rest.test ? undefined : placeOf(Date.parse(occurredAt), id);
+  const kind = id.startsWith(TEST_EVENT)
+    ? ({ test: true, testAt: rest.heardAt } as const)
+    : { place: placeOf(Date.parse(occurredAt), id) };
   const [_id, pix, cents] = [keyOf(tenantId, id), keyOf(tenantId, endToEndId), parseCents(data.amount)];
-  const keys = { _id, pix, ...omitUndefined({ charge, place }), cents };
-  return { ...keys, tenantId, eventType, body: new mongo.Binary(body), ...rest };
+  const keys = { _id, pix, ...omitUndefined({ charge }), cents };
+  return { ...keys, tenantId, eventType, body: new mongo.Binary(body), ...kind, ...rest };
 }
 
 /** Reads the event of a document. Its bytes were checked before they were written. */
@@ -148,19 +155,14 @@ export async function storeEvents(
   return [...rows.filter((row) => !repeated.has(row)), ...(await findFirst(runQuery, known))];
 }
 
-/** Stores the event of a test notification, marked `test: true`. */
+/** Stores the event of a test notification, which has no record. */
 export async function storeTestEvent(runQuery: RunEventQuery, event: PaymentEvent): Promise<void> {
-  await insert(runQuery, [toRow(event, { heardAt: new Date(), test: true })]);
+  await insert(runQuery, [toRow(event, { heardAt: new Date() })]);
 }
 
-/** Returns the position of a task's event on `payments.events`; `test` for a test event, which has none. */
-function positionOf({
-  eventId,
-  origin: { topic, partition, offset },
-}: Pick<DeliveryTask, 'eventId' | 'origin'>) {
-  if (topic === TOPICS.events) return { partition, offset: Number(offset) };
-  return eventId.startsWith(TEST_EVENT) ? ({ test: true } as const) : {};
-}
+/** Returns the position of a task's event on `payments.events`; none for what was sent again, and for a test notification. */
+const positionOf = ({ origin: { topic, partition, offset } }: Pick<DeliveryTask, 'origin'>) =>
+  topic === TOPICS.events ? { partition, offset: Number(offset) } : {};
 
 /**
  * Stores the event of a dead letter. Its retention counts from now, also for a document that exists and otherwise

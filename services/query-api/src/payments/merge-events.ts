@@ -22,7 +22,7 @@ export const compareEvents = chainOrders<PaymentEvent>(
   orderBy(({ id }) => id),
 );
 
-/** An event. `isTest`: it was made for a test notification, and nothing was paid. */
+/** An event. `isTest`: its id says that nothing was paid. */
 export interface KnownEvent {
   readonly event: PaymentEvent;
   readonly isTest: boolean;

@@ -1,5 +1,5 @@
 import { setTimeout as rest } from 'node:timers/promises';
-import { deliveryIdOf } from '@webhooks/contracts';
+import { deliveryIdOf, TEST_EVENT } from '@webhooks/contracts';
 import type { Database } from '../database.js';
 import { findOpen } from '../delivery-log/delivery-documents.js';
 import { deliveryStoreWithin } from '../delivery-log/delivery-store.js';
@@ -69,8 +69,8 @@ function rangeOf({ tenantId, filter: { eventType, from, to }, position }: Wanted
 }
 
 /**
- * Returns the events of the webhook's type that have no delivery to it and will not get one. `only`: the fields to read;
- * default: all.
+ * Returns the events of the webhook's type that have no delivery to it and will not get one, without tests: nobody missed a
+ * payment. `only`: the fields to read; default: all.
  */
 async function missedPage(wanted: Wanted, limit: number, parts: PageParts, only = {}) {
   const { tenantId, filter } = wanted;
@@ -100,7 +100,8 @@ async function missedPage(wanted: Wanted, limit: number, parts: PageParts, only 
   const last = rows.length < limit ? undefined : rows.at(-1);
   return {
     candidates: candidates.filter(
-      ({ deliveryId, eventId }) => !known.has(deliveryId) && !open.has(keyOf(tenantId, eventId)),
+      ({ deliveryId, eventId }) =>
+        !known.has(deliveryId) && !open.has(keyOf(tenantId, eventId)) && !eventId.startsWith(TEST_EVENT),
     ),
     next: last && `${last.appendedAt?.getTime()} ${last._id}`,
   };

@@ -70,6 +70,7 @@ it('shows each event of a day in short, the newest first, and no test and no nei
     fixed({}, { tenantId, id: 'later', occurredAt: '2026-11-22T00:00:00Z' }),
     fixed({}, { tenantId, id: 'before', occurredAt: '2026-11-20T23:59:59.999Z' }),
     fixed({}, { tenantId: `${tenantId}0`, id: 'foreign', occurredAt: at('14:00:00') }),
+    fixed({}, { tenantId, id: 'evt_test_0', occurredAt: at('14:00:00') }),
   ];
   await keep(events);
   await storeTestEvent(within(), fixed({}, { tenantId, id: 'evt_test_1', occurredAt: at('14:00:00') }));

@@ -9,7 +9,17 @@ import { composePayments } from '../../src/payments/compose.js';
 import { findByIds, storeTestEvent, keyOf } from '../../src/payments/event-store.js';
 import { findByKeyOf, findOfCharge, MAX_EVENTS, mergeRows } from '../../src/payments/find-events.js';
 import { viewCharge, viewTransaction } from '../../src/payments/view-transaction.js';
-import { E2E, eventRecord, merge, OTHER_E2E, paid, recordOf, reversal, TX } from './support/events.js';
+import {
+  E2E,
+  eventRecord,
+  merge,
+  OTHER_E2E,
+  OTHER_TX,
+  paid,
+  recordOf,
+  reversal,
+  TX,
+} from './support/events.js';
 import { anyEvents, END_TO_END_IDS, inAnyOrder, TX_IDS } from './support/histories.js';
 import { modelCharge, modelTransaction } from './support/model.js';
 import { openTestDatabase } from './support/open-test-database.js';
@@ -212,8 +222,14 @@ it('records that cannot be read are passed over, and the others of the batch are
   expect(await findTransaction(tenantId, E2E)).toStrictEqual(merge([event]));
 });
 
-it('a test event resolves to a record that is marked, until a real one replaces it', async () => {
-  await storeTestEvent(within(), paid({}, { tenantId, id: 'test_1' }));
+it.each([
+  ['a test notification', (event: PaymentEvent) => storeTestEvent(within(), event)],
+  [
+    'a posted test event',
+    (event: PaymentEvent) => projectionOn(first.database).apply([eventRecord(event, { offset: 7 })]),
+  ],
+])('%s resolves to a record that is marked, until a real one replaces it', async (_what, report) => {
+  await report(paid({}, { tenantId, id: 'evt_test_1' }));
   const found = await findTransaction(tenantId, E2E);
   expect(found && viewTransaction(found)).toMatchObject({ test: true, txId: TX });
   expect(viewCharge(TX, await findCharge(tenantId, TX))).toMatchObject({ test: true });
@@ -221,6 +237,17 @@ it('a test event resolves to a record that is marked, until a real one replaces 
   await projectionOn(first.database).apply([eventRecord(real)]);
   expect(await findTransaction(tenantId, E2E)).toStrictEqual(merge([real]));
   expect(viewCharge(TX, await findCharge(tenantId, TX))).toBeUndefined();
+});
+
+it('a test event that names a payment and another charge changes neither', async () => {
+  const { apply } = projectionOn(first.database);
+  const real = paid({}, { tenantId });
+  await apply([eventRecord(real)]);
+  const later = { tenantId, id: 'evt_test_1', occurredAt: '2026-11-22T00:00:00Z' };
+  await apply([eventRecord(paid({ txId: OTHER_TX, amount: '1.00' }, later), { offset: 1 })]);
+  expect(await findTransaction(tenantId, E2E)).toStrictEqual(merge([real]));
+  expect(viewCharge(TX, await findCharge(tenantId, TX))).toMatchObject({ amount: '110.00' });
+  expect(viewCharge(OTHER_TX, await findCharge(tenantId, OTHER_TX))).toBeUndefined();
 });
 
 describe('the operations', () => {

@@ -1,7 +1,7 @@
 import { testKafkaBrokers } from '@webhooks/local';
 import { createKafka, ensureTopics, openSink } from '@webhooks/kafka';
 import type { Kafka, OutgoingRecord } from '@webhooks/kafka';
-import { Closers, HealthBoard, Registry } from '@webhooks/runtime';
+import { Closers, HealthBoard, NO_TRACING, Registry } from '@webhooks/runtime';
 import { eventually, randomName } from '@webhooks/testkit';
 import kafkajs from 'kafkajs';
 import { runProjections } from '../../src/projection/run-projections.js';
@@ -67,7 +67,7 @@ function start(topic: string, groupPrefix: string) {
   const catchUps = runProjections(
     { kafka, groupPrefix, projections: [projection], runQuery },
     {
-      ...{ log, health, registry: new Registry(), addPage: silent },
+      ...{ log, health, registry: new Registry(), addPage: silent, tracing: NO_TRACING },
       onClose: (name, close) => closers.add(name, close),
       fail: (error) => faults.push(error),
     },

@@ -39,7 +39,8 @@ async function fill(tenantId: string) {
     eventRecord(event, { timestamp: timeOf(index), offset: index }),
   );
   const other = out({}, { tenantId, id: 'evt_other_type' });
-  await storeEvents(runQuery, [...records, eventRecord(other, { timestamp: timeOf(200) })]);
+  const posted = eventRecord(fixed({}, { tenantId, id: 'evt_test_0' }), { timestamp: timeOf(50) });
+  await storeEvents(runQuery, [...records, eventRecord(other, { timestamp: timeOf(200) }), posted]);
   await storeTestEvent(runQuery, fixed({}, { tenantId, id: 'evt_test_1' }));
   const log = events.flatMap(({ id }, index) => [
     delivered({}, { tenantId, eventId: id, ref: OTHER_REF }),

@@ -2,7 +2,7 @@ import { deliveryIdOf, renderNotification } from '@webhooks/contracts';
 import type { DeliveryTask, PaymentEvent } from '@webhooks/contracts';
 import { createConcurrencyLimiter } from '@webhooks/http-api';
 import type { ApiReply, ApiRequest } from '@webhooks/http-api';
-import { Closers, HealthBoard, Registry } from '@webhooks/runtime';
+import { Closers, HealthBoard, NO_TRACING, Registry } from '@webhooks/runtime';
 import { randomName } from '@webhooks/testkit';
 import type { KnownConfiguration } from '../../src/configurations.js';
 import { mergeEntries } from '../../src/delivery-log/merge-entries.js';
@@ -49,7 +49,14 @@ beforeAll(async () => {
       catchUp: () => catchUp(),
     },
     {
-      ...{ log, health: new HealthBoard(), registry: new Registry(), addPage: silent, fail: silent },
+      ...{
+        log,
+        health: new HealthBoard(),
+        registry: new Registry(),
+        addPage: silent,
+        tracing: NO_TRACING,
+        fail: silent,
+      },
       onClose: (name, close) => closers.add(name, close),
     },
   );

@@ -169,8 +169,10 @@ describe('the totals of a day', () => {
     });
   });
 
-  it('leave out test notifications, and entries without an amount', async () => {
+  it('leave out tests, and entries without an amount', async () => {
     const place = { tenantId: randomName('tenant') };
+    await accept(place.tenantId, `${TEST_EVENT}1`);
+    expect(await sumsOf(place.tenantId, 'PIX_OUT')).toBeUndefined();
     await log.apply(
       packRecord(
         delivered(paid, { ...place, eventId: `${TEST_EVENT}1` }),

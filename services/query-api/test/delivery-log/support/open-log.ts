@@ -2,6 +2,7 @@ import type { KafkaRecord } from '@webhooks/kafka';
 import type { RunQuery } from '@webhooks/mongodb';
 import { createConcurrencyLimiter } from '@webhooks/http-api';
 import type { ApiReply, ApiRequest, Operation } from '@webhooks/http-api';
+import { NO_TRACING } from '@webhooks/runtime';
 import { composeDeliveryLog } from '../../../src/delivery-log/compose.js';
 import type { KnownConfiguration } from '../../../src/configurations.js';
 import type { DeliveryLog } from '../../../src/delivery-log/compose.js';
@@ -76,6 +77,7 @@ export async function openLog(
     },
     catchUp,
     retentionMs: 30 * 86_400_000,
+    startSpan: NO_TRACING.startSpan,
   });
   return {
     ...log,

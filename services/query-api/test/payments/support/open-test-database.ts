@@ -1,6 +1,6 @@
 import { testMongoUri } from '@webhooks/local';
 import mongoose from 'mongoose';
-import { Closers, HealthBoard, Registry, readSettings } from '@webhooks/runtime';
+import { Closers, HealthBoard, NO_TRACING, Registry, readSettings } from '@webhooks/runtime';
 import { openDatabase } from '../../../src/database.js';
 import type { Database } from '../../../src/database.js';
 import { readRetention } from '../../../src/config.js';
@@ -30,6 +30,7 @@ export async function openTestDatabase(name: string, retention = RETENTION): Pro
       health: new HealthBoard(),
       onClose: (what, close) => closers.add(what, close),
       addPage: silent,
+      tracing: NO_TRACING,
       fail: silent,
     },
   );

@@ -1,0 +1,172 @@
+import { randomBytes } from 'node:crypto';
+import type { SpanKind } from '@opentelemetry/api';
+import { withDeadline } from './closing.js';
+import { createLogThrottle, errorFields, type Logger } from './logger.js';
+import type { SettingsReader } from './settings.js';
+
+/** One that is undefined is left out. */
+type Attributes = Readonly<Record<string, string | number | undefined>>;
+
+/** A span as it begins. Names and attributes follow the conventions of OpenTelemetry. */
+interface SpanDescription {
+  readonly name: string;
+  readonly kind: keyof typeof SpanKind;
+  readonly attributes: Attributes;
+  /** `traceparent` of spans that this one follows. With them the span begins a trace of its own. */
+  readonly links?: readonly string[];
+}
+
+/** A span that has begun. One that never ends is not exported. */
+interface OpenSpan {
+  /** Its context, as W3C Trace Context §3.2 writes it. */
+  readonly traceparent: string;
+  /** Ends the span. With the attribute `error.type` it has failed. */
+  readonly end: (attributes?: Attributes) => void;
+}
+
+/** Context of something that arrived; `end` is absent when its trace is not sampled. */
+type Arrival = { readonly traceparent: string | undefined; readonly end?: OpenSpan['end'] };
+
+export interface Tracing {
+  /**
+   * Begins a span for something that arrived with this `traceparent`, which the caller has checked. Without one a trace
+   * begins here, and one in so many is sampled.
+   */
+  readonly arrive: (sent: string | undefined, describe: () => SpanDescription) => Arrival;
+  /** Begins a span if the span that caused it is sampled. `describe` is called only then. */
+  readonly startSpan: (cause: string | undefined, describe: () => SpanDescription) => OpenSpan | undefined;
+}
+
+/** Traces nothing, and passes contexts on. */
+export const NO_TRACING: Tracing = {
+  arrive: (sent) => ({ traceparent: sent }),
+  startSpan: () => undefined,
+};
+
+function parseRatio(text: string): number {
+  const ratio = /^(0(\.\d{1,9})?|1(\.0{1,9})?)$/.test(text) ? Number(text) : undefined;
+  if (ratio === undefined) throw new Error('must be a number from 0 to 1, such as 0.01');
+  return ratio;
+}
+
+function parseEndpoint(text: string): string {
+  if (!/^https?:$/.test(URL.parse(text)?.protocol ?? '')) throw new Error('must be an http or https URL');
+  return text;
+}
+
+/** OpenTelemetry's own variables. The exporter reads those for headers, certificates, time-out and compression itself. */
+export const readTracingSettings = (settings: SettingsReader) => ({
+  endpoint: settings.parsed('OTEL_EXPORTER_OTLP_ENDPOINT', '', parseEndpoint),
+  ratio: settings.parsed('OTEL_TRACES_SAMPLER_ARG', '0.01', parseRatio) ?? 0,
+});
+
+type TracingSettings = ReturnType<typeof readTracingSettings>;
+
+/** The flag `sampled`: the lowest bit of the last byte. */
+const isSampled = (traceparent: string): boolean => Number.parseInt(traceparent.slice(-2), 16) % 2 === 1;
+
+/** A context that nobody exports. It tells later services that this trace is not sampled, and log lines the trace id. */
+function unsampledContext(): string {
+  const hex = randomBytes(24).toString('hex');
+  return `00-${hex.slice(16)}-${hex.slice(0, 16)}-00`;
+}
+
+type Warn = (...fault: unknown[]) => void;
+
+/** Writes faults of tracing to the log, the libraries' own too: at most a line in 10 s. */
+function createWarn(log: Logger): Warn {
+  const throttle = createLogThrottle();
+  return (...fault) =>
+    throttle((faults) => {
+      log.warn('tracing has a fault', { faults, fault: fault.map(String).join(' ').slice(0, 500) });
+    });
+}
+
+/** A fault of tracing must not become one of a delivery. */
+function guard<T>(warn: Warn, work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    warn(error);
+    return undefined;
+  }
+}
+
+/** So long the last spans are sent while the service ends: a collector that is away must not hold it. */
+const LAST_SPANS_MS = 2_000;
+
+/**
+ * Loads OpenTelemetry and exports spans to a collector, as OTLP over HTTP with protobuf, in batches of 5 s. Spans beyond
+ * 2,048 that wait are dropped. `shutdown` sends the last ones, and never rejects.
+ */
+async function openExporter(endpoint: string, resource: Attributes, log: Logger) {
+  const [api, sdk, { OTLPTraceExporter }, { resourceFromAttributes }] = await Promise.all([
+    import('@opentelemetry/api'),
+    import('@opentelemetry/sdk-trace'),
+    import('@opentelemetry/exporter-trace-otlp-proto'),
+    import('@opentelemetry/resources'),
+  ]);
+  const warn = createWarn(log);
+  const ignore = (): void => undefined;
+  const diagnostics = { error: warn, warn, info: ignore, debug: ignore, verbose: ignore };
+  api.diag.setLogger(diagnostics, api.DiagLogLevel.WARN);
+  const exporter = new OTLPTraceExporter({ url: endpoint.replace(/\/*$/, '/v1/traces') });
+  const provider = new sdk.TracerProvider({
+    resource: resourceFromAttributes(resource),
+    // Whoever starts a span has looked at the flag.
+    sampler: new sdk.AlwaysOnSampler(),
+    spanProcessors: [new sdk.BatchSpanProcessor({ exporter })],
+  });
+  const tracer = provider.getTracer('webhooks');
+  const contextOf = (traceparent: string) => {
+    const [, traceId = '', spanId = ''] = traceparent.split('-');
+    return { traceId, spanId, traceFlags: api.TraceFlags.SAMPLED, isRemote: true };
+  };
+  const begin = (cause: string | undefined, describe: () => SpanDescription): OpenSpan => {
+    const { name, kind, attributes, links } = describe();
+    const isRoot = cause === undefined || links !== undefined;
+    const parent = isRoot ? api.ROOT_CONTEXT : api.trace.setSpanContext(api.ROOT_CONTEXT, contextOf(cause));
+    const linked = (links ?? []).map((link) => ({ context: contextOf(link) }));
+    const span = tracer.startSpan(name, { kind: api.SpanKind[kind], attributes, links: linked }, parent);
+    const { traceId, spanId } = span.spanContext();
+    return {
+      traceparent: `00-${traceId}-${spanId}-01`,
+      end: (ended = {}) =>
+        guard(warn, () => {
+          span.setAttributes(ended);
+          if (ended['error.type'] !== undefined) span.setStatus({ code: api.SpanStatusCode.ERROR });
+          span.end();
+        }),
+    };
+  };
+  const open = (cause: string | undefined, describe: () => SpanDescription): OpenSpan | undefined =>
+    guard(warn, () => begin(cause, describe));
+  const shutdown = (): Promise<void> =>
+    withDeadline(provider.shutdown(), LAST_SPANS_MS, 'sending them').catch((error: unknown) => {
+      log.warn('the last traces could not be exported', errorFields(error));
+    });
+  return { open, shutdown };
+}
+
+/** Opens the traces of a service. Without an endpoint no library is loaded, and nothing is traced. */
+export async function openTracing(
+  { endpoint, ratio }: TracingSettings,
+  resource: { readonly service: string; readonly version: string },
+  log: Logger,
+): Promise<Tracing & { readonly shutdown: () => Promise<void> }> {
+  if (endpoint === undefined) return { ...NO_TRACING, shutdown: () => Promise.resolve() };
+  const { service, version } = resource;
+  const named = { 'service.name': service, 'service.version': version };
+  const { open, shutdown } = await openExporter(endpoint, named, log);
+  const startSpan: Tracing['startSpan'] = (cause, describe) =>
+    cause !== undefined && isSampled(cause) ? open(cause, describe) : undefined;
+  return {
+    arrive: (sent, describe) => {
+      if (sent !== undefined) return startSpan(sent, describe) ?? { traceparent: sent };
+      const span = Math.random() < ratio ? open(undefined, describe) : undefined;
+      return span ?? { traceparent: unsampledContext() };
+    },
+    startSpan,
+    shutdown,
+  };
+}
