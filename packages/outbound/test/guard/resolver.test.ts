@@ -81,7 +81,7 @@ describe('createResolver', () => {
   it('keeps no failure, so that a name that returns is found by the next query', async () => {
     const replies: NameReply[] = [{ rcode: 'servfail' }, { rcode: 'ok', addresses: ['200.147.3.1'] }];
     const server = await nameServer((_, type) => (type === 'A' ? (replies.shift() ?? none) : none));
-    const resolve = createResolver({ file: named(server), tries: 1 });
+    const resolve = createResolver({ file: named(server), timeoutMs: 5_000, tries: 1 });
     await expect(resolve('hook.acme.com.br')).rejects.toMatchObject({ reasonCode: 'ESERVFAIL' });
     expect(await resolve('hook.acme.com.br')).toEqual(['200.147.3.1']);
   });
@@ -124,7 +124,7 @@ describe('createResolver', () => {
     ['a server that answers no query', 'silence', /NAME_SERVERS_UNREACHABLE/],
   ])('says DNS for %s', async (_, reply, code) => {
     const server = await nameServer(() => reply);
-    const resolve = createResolver({ file: named(server), timeoutMs: 100, tries: 1 });
+    const resolve = createResolver({ file: named(server), timeoutMs: 2_000, tries: 1 });
     await expect(resolve('hook.acme.com.br')).rejects.toMatchObject({
       errorClass: 'DNS',
       reasonCode: expect.stringMatching(code) as string,
@@ -155,7 +155,7 @@ describe('createResolver', () => {
 
   it('lets other names be resolved while one is slow, and makes an attempt fail with class DNS', async () => {
     const server = await nameServer((name) => (name.startsWith('slow') ? 'silence' : { rcode: 'nxdomain' }));
-    const resolve = createResolver({ file: named(server), timeoutMs: 500, tries: 1 });
+    const resolve = createResolver({ file: named(server), timeoutMs: 1_000, tries: 1 });
     const sender = createSender({ resolve });
     const post = (host: string) =>
       sender.post({
@@ -167,7 +167,7 @@ describe('createResolver', () => {
     const slow = Array.from({ length: 20 }, (_, i) => post(`slow${i}.acme.com.br`));
     const quick = await post('gone.acme.com.br');
     expect(quick).toMatchObject({ kind: 'unreachable', error: 'DNS', code: 'ENOTFOUND' });
-    expect(quick.durationMs).toBeLessThan(400);
+    expect(quick.durationMs).toBeLessThan(900);
     for (const result of await Promise.all(slow))
       expect(result).toMatchObject({ error: 'DNS', code: 'ETIMEOUT' });
     await sender.close();
@@ -186,7 +186,7 @@ describe('createResolver', () => {
     const sender = rig.sender(endpoint, {
       extraCaFile: authority.caFile,
       // A slow machine isolates this tenant, so the second thread has to query this server, too.
-      resolver: { file: named(server), tries: 1 },
+      resolver: { file: named(server), timeoutMs: 5_000, tries: 1 },
     });
     const origin = `https://hook.acme.com.br:${endpoint.port}`;
     const results = await Promise.all(Array.from({ length: 64 }, () => postTo(sender, origin)));
