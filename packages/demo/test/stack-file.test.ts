@@ -21,6 +21,8 @@ const start = async (): Promise<Stack> =>
     dataDir,
     fixedPorts: false,
     without: ['config-api', 'delivery-worker', 'query-api'],
+    // Longer than a busy machine lets Kafka wait.
+    overrides: { ingest: { PUBLISH_TIMEOUT_MS: '60000' } },
     log: () => undefined,
   });
 

@@ -11,7 +11,11 @@ let ingest: RunningIngest;
 
 // One event comes back in a second, and a burst holds a batch: what is left of it after one does not change what follows.
 beforeAll(async () => {
-  ingest = await startIngest({ TENANT_EVENTS_PER_SECOND: '1', TENANT_EVENTS_BURST: '1000' });
+  ingest = await startIngest({
+    ...{ TENANT_EVENTS_PER_SECOND: '1', TENANT_EVENTS_BURST: '1000' },
+    // Longer than a busy machine lets Kafka wait.
+    PUBLISH_TIMEOUT_MS: '60000',
+  });
 });
 afterAll(() => ingest.stop());
 
