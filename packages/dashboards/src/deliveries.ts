@@ -1,4 +1,4 @@
-import { dashboard, increase, panel, quantile, rate } from './panel.js';
+import { dashboard, increase, panel, quantile, rate, share } from './panel.js';
 
 /** What becomes of events and deliveries, and which endpoints hinder it. */
 export const deliveries = dashboard('deliveries', 'Webhooks: deliveries and endpoints', [
@@ -25,9 +25,11 @@ export const deliveries = dashboard('deliveries', 'Webhooks: deliveries and endp
     p99: quantile(0.99, 'webhook_delivery_seconds'),
   }),
   panel('How late do retries begin?', 's', {
-    about: 'After their due time. Normal: below 1 s. More: add workers. Runbook: DeliveriesWait.',
+    about: 'After their due time. Normal: below 1 s. Quantiles end at 30 s. Runbook: RetriesLate.',
     p50: quantile(0.5, 'webhook_retry_lateness_seconds'),
     p99: quantile(0.99, 'webhook_retry_lateness_seconds'),
+    mean: share('webhook_retry_lateness_seconds_sum', 'webhook_retry_lateness_seconds_count'),
+    'alert on the mean': 'vector(60)',
   }),
   panel('What do the workers have in hand?', 'short', {
     about: 'Queued: slow endpoints. Tried again above 0: Kafka takes no writes. Runbook: EventsWait.',

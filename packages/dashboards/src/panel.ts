@@ -26,7 +26,7 @@ export function rate(counter: string, ...by: string[]): string {
   return sum(by.includes('service') ? ofService(perSecond) : perSecond, by);
 }
 
-/** How often something rare happened since the point before, summed by labels. */
+/** How often something rare happened within `$__rate_interval`, summed by labels. */
 export const increase = (counter: string, ...by: string[]): string =>
   sum(`increase(${counter}[$__rate_interval])`, by);
 

@@ -45,7 +45,7 @@ export const usOrThem = dashboard('us-or-them', 'Webhooks: us or them?', [
     'deferred by our fault': share(`${SETTLEMENTS}{kind="deferred",reason="fault"}`, SETTLEMENTS),
   }),
   panel('How much does each worker deliver?', 'suffix:/s', {
-    about: 'Normal: all alike. One at 0: restart it. All alike while events wait: add workers.',
+    about: 'Normal: all alike. One far below: read its /readyz. All alike while events wait: add workers.',
     '{{instance}}': rate(`${SETTLEMENTS}{kind="delivered"}`, 'instance'),
   }),
   panel('How long until nothing waits?', 's', {

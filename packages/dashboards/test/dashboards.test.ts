@@ -11,7 +11,7 @@ interface Drawn {
   readonly description: string;
   readonly datasource: { readonly uid: string };
   readonly fieldConfig: { readonly defaults: { readonly unit: string } };
-  readonly targets: readonly { readonly expr: string }[];
+  readonly targets: readonly { readonly expr: string; readonly legendFormat: string }[];
 }
 
 const FILES = [usOrThem, deliveries, platform];
@@ -23,6 +23,10 @@ const section = (title: string): string => OPERATE.split(`\n## ${title}\n`)[1]?.
 
 const PANELS = FILES.flatMap(({ text }) => (JSON.parse(text) as { panels: Drawn[] }).panels);
 const QUERIES = PANELS.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+
+/** The pages that the description of a panel names. */
+const pagesOf = ({ description }: Drawn): string[] =>
+  (/Runbook: (.*)\./.exec(description)?.[1] ?? '').split(', ').filter(Boolean);
 
 /** The rows of the table of metrics. */
 const METRICS = [...section('Metrics').matchAll(/^\| `(\w+)` *\| (\w+) *\|([^|]*)\|/gm)].map(
@@ -62,11 +66,22 @@ describe('the dashboards', () => {
 
   it('name only pages that the runbook has', () => {
     const entries = readdirSync(join(DEPLOY, 'runbook')).map((file) => file.replace('.md', ''));
-    const named = PANELS.flatMap(({ description }) =>
-      (/Runbook: (.*)\./.exec(description)?.[1] ?? '').split(', ').filter(Boolean),
-    );
+    const named = PANELS.flatMap(pagesOf);
     expect(named.length).toBeGreaterThan(20);
     expect(named.filter((entry) => !entries.includes(entry))).toEqual([]);
+  });
+
+  it('draw the limit of an alert as its rule has it', () => {
+    const drawn = PANELS.flatMap((one) =>
+      one.targets
+        .filter(({ legendFormat }) => legendFormat.startsWith('alert'))
+        .map(({ expr }) => ({ pages: pagesOf(one), limit: /^vector\((.*)\)$/.exec(expr)?.[1] ?? expr })),
+    );
+    const ruleOf = (page: string): string =>
+      new RegExp(`- alert: ${page}\n +expr: (.*)`).exec(RULES)?.[1] ?? '';
+    expect(drawn.length).toBeGreaterThan(5);
+    for (const { pages, limit } of drawn)
+      expect(pages.map(ruleOf).join('\n')).toMatch(new RegExp(`[<>]=? ${limit.replace('*', '\\*')}$`, 'm'));
   });
 
   it('read only metrics of the table, of Node, and of the alert rules', () => {

@@ -18,7 +18,7 @@ function labelOf({ name, attributes }: ReceivedSpan): string {
   return settlement === undefined ? name : `${name}: ${settlement}`;
 }
 
-/** Draws spans, a row each, as SVG. The axis is the order of time in `gaps` pieces: the wait between two traces is cut out. */
+/** Draws spans, a row each, as SVG. Each trace has its own piece of the axis of time: the wait between two is cut out. */
 export function drawTrace(spans: readonly ReceivedSpan[]): string {
   const sorted = [...spans].sort((a, b) => a.from - b.from);
   const traces = [...Map.groupBy(sorted, ({ traceId }) => traceId).values()];

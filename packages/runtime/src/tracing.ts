@@ -1,4 +1,5 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { SpanKind } from '@opentelemetry/api';
 import { withDeadline } from './closing.js';
 import { createLogThrottle, errorFields, type Logger } from './logger.js';
@@ -35,6 +36,18 @@ export interface Tracing {
   readonly arrive: (sent: string | undefined, describe: () => SpanDescription) => Arrival;
   /** Begins a span if the span that caused it is sampled. `describe` is called only then. */
   readonly startSpan: (cause: string | undefined, describe: () => SpanDescription) => OpenSpan | undefined;
+}
+
+/** Ends a span when the work has ended; as failed when it rejects. */
+export async function endAfter<T>(end: OpenSpan['end'], work: Promise<T>): Promise<T> {
+  try {
+    const result = await work;
+    end();
+    return result;
+  } catch (error) {
+    end({ 'error.type': error instanceof Error ? error.name : 'Error' });
+    throw error;
+  }
 }
 
 /** Traces nothing, and passes contexts on. */
@@ -109,7 +122,7 @@ async function openExporter(endpoint: string, resource: Attributes, log: Logger)
   const warn = createWarn(log);
   const ignore = (): void => undefined;
   const diagnostics = { error: warn, warn, info: ignore, debug: ignore, verbose: ignore };
-  api.diag.setLogger(diagnostics, api.DiagLogLevel.WARN);
+  api.diag.setLogger(diagnostics, { logLevel: api.DiagLogLevel.WARN, suppressOverrideMessage: true });
   const exporter = new OTLPTraceExporter({ url: endpoint.replace(/\/*$/, '/v1/traces') });
   const provider = new sdk.TracerProvider({
     resource: resourceFromAttributes(resource),
@@ -156,7 +169,8 @@ export async function openTracing(
 ): Promise<Tracing & { readonly shutdown: () => Promise<void> }> {
   if (endpoint === undefined) return { ...NO_TRACING, shutdown: () => Promise.resolve() };
   const { service, version } = resource;
-  const named = { 'service.name': service, 'service.version': version };
+  const instance = { 'service.instance.id': randomUUID(), 'host.name': hostname() };
+  const named = { 'service.name': service, 'service.version': version, ...instance };
   const { open, shutdown } = await openExporter(endpoint, named, log);
   const startSpan: Tracing['startSpan'] = (cause, describe) =>
     cause !== undefined && isSampled(cause) ? open(cause, describe) : undefined;

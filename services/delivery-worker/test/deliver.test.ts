@@ -16,6 +16,9 @@ const build = (over: Partial<ConfigurationRecord> = {}): Configuration =>
 const ACTIVE = build();
 const DISABLED = build({ enabled: false });
 const ACCEPTED: SendResult = { kind: 'responded', status: 200, cut: false, durationMs: 3 };
+const [EVENT = '', EARLIER = '', SPAN = ''] = ['1', '2', '3'].map(
+  (digit) => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`,
+);
 const WITHDRAWN: SendResult = { kind: 'withdrawn', durationMs: 3 };
 
 const RULES = {
@@ -109,6 +112,42 @@ describe('a delivery', () => {
     expect(rig.settled).toMatchObject([{ outcome: undefined, settlement: { reason: 'throttled' } }]);
     expect(rig.ends).toEqual(['unmade']);
   });
+
+  it.each([true, false])(
+    'whose trace is sampled ends its spans, and with FORWARD_TRACEPARENT (%s) tells the endpoint',
+    async (forwardTraceparent) => {
+      const spans: unknown[] = [];
+      const seen: (readonly string[])[] = [];
+      const rig = openRig({
+        forwardTraceparent,
+        schedule: { ...SCHEDULE, delaysMs: [1_000, 1_000] },
+        startSpan: (cause, describe) => {
+          const { name, links } = describe();
+          return { traceparent: SPAN, end: (ended) => spans.push({ cause, name, links, ...ended }) };
+        },
+        sender: {
+          post: ({ headers }) => {
+            seen.push(headers);
+            return Promise.resolve({ ...ACCEPTED, status: 503 });
+          },
+        },
+      });
+      const traced = { traceparent: EVENT, previousTraceparent: EARLIER };
+      const task = buildTask({ firstDueAt: Date.now(), attempt: 2, ...traced });
+      expect(await rig.start(task)).toBe('retry');
+      expect(seen.map((headers) => headers.includes(SPAN))).toEqual([forwardTraceparent]);
+      expect(spans).toMatchObject([
+        {
+          cause: EVENT,
+          name: 'POST',
+          links: [EVENT, EARLIER],
+          'error.type': '503',
+          'webhook.settlement': 'retry',
+        },
+        { cause: SPAN, name: 'settle' },
+      ]);
+    },
+  );
 
   it('of an endpoint that was disabled makes no attempt and takes no slot', async () => {
     const rig = openRig({ cache: cacheOf(DISABLED) });

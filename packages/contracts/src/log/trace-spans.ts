@@ -34,7 +34,7 @@ export function publishSpan(events: number) {
   return {
     name,
     kind: 'PRODUCER',
-    attributes: { ...attributes, 'messaging.batch.message_count': events },
+    attributes: { ...attributes, 'messaging.batch.message_count': events > 1 ? events : undefined },
   } as const;
 }
 
@@ -71,9 +71,12 @@ export function attemptSpan(task: DeliveryTask, origin: string) {
   };
 }
 
-/** What became of an attempt. `result`: undefined when none was made. */
+/**
+ * What became of an attempt. `result`: undefined when none was made. `settlement`, too: the configuration changed before a
+ * connection was ready. There is no `url.full`: the path of an endpoint may hold a secret.
+ */
 export function attemptEnd(
-  settlement: string,
+  settlement: string | undefined,
   result: { readonly status?: number; readonly error?: string; readonly code?: string } = {},
 ) {
   const { status = 0, error } = result;

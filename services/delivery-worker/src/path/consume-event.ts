@@ -1,7 +1,7 @@
 import { eventSpan, headerText, readEvent, readTraceparent, renderNotification } from '@webhooks/contracts';
 import type { DeliveryTask, FanOut, RecordOrigin, Violation } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
-import type { Tracing } from '@webhooks/runtime';
+import { endAfter, type Tracing } from '@webhooks/runtime';
 import type { ConfigurationCache } from '../configurations/configuration-cache.js';
 import { fanOutEntry, makeTasks, publishFanOut, settleAll } from './fan-out.js';
 import type { AttemptLog } from '../publish/attempt-log.js';
@@ -113,7 +113,7 @@ function fanOutNow(fanOut: FanOut, ports: ConsumeEventPorts): Promise<unknown> {
 function dispatch(read: FanOut, ports: ConsumeEventPorts): Promise<unknown> {
   const { traceparent, end } = ports.arrive(read.traceparent, () => eventSpan(read));
   const work = fanOutNow(traceparent === read.traceparent ? read : { ...read, traceparent }, ports);
-  return end ? work.finally(() => end()) : work;
+  return end ? endAfter(end, work) : work;
 }
 
 /**

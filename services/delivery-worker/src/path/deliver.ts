@@ -1,6 +1,6 @@
 import { attemptEnd, attemptSpan, settleSpan } from '@webhooks/contracts';
 import type { DeliveryTask, RecordOrigin } from '@webhooks/contracts';
-import type { Tracing } from '@webhooks/runtime';
+import { endAfter, type Tracing } from '@webhooks/runtime';
 import type { Admission } from '../admission/admission.js';
 import type { Permit, PermitEnd } from '../admission/endpoint-state.js';
 import type { ConfigurationCache } from '../configurations/configuration-cache.js';
@@ -93,7 +93,7 @@ async function makeAttempt(
 }
 
 /** As `makeAttempt`, with a span when the event's trace is sampled. */
-async function attemptOnce(
+function attemptOnce(
   permit: Permit,
   configuration: Configuration,
   task: DeliveryTask,
@@ -102,10 +102,10 @@ async function attemptOnce(
   const span = ports.startSpan(task.traceparent, () => attemptSpan(task, configuration.target.origin));
   if (span === undefined) return makeAttempt(permit, configuration, task, ports);
   const { traceparent, end } = span;
-  const decided = await makeAttempt(permit, configuration, { ...task, traceparent }, ports);
-  const outcome = decided?.outcome && resultFields(decided.outcome);
-  end(attemptEnd(decided?.settlement.kind ?? 'withdrawn', outcome));
-  return decided && { ...decided, traceparent };
+  return makeAttempt(permit, configuration, { ...task, traceparent }, ports).then((decided) => {
+    end(attemptEnd(decided?.settlement.kind, decided?.outcome && resultFields(decided.outcome)));
+    return decided && { ...decided, traceparent };
+  });
 }
 
 /**
@@ -137,11 +137,8 @@ export async function deliver(
 ): Promise<Settlement['kind']> {
   const settled: Settled = { task, source, ...(await decideOn(task, ports)) };
   const span = ports.startSpan(settled.traceparent, () => settleSpan(settled.settlement.kind));
-  try {
-    await settle(settled, ports);
-  } finally {
-    span?.end();
-  }
+  const settling = settle(settled, ports);
+  await (span ? endAfter(span.end, settling) : settling);
   ports.observe(settled);
   return settled.settlement.kind;
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { projectSpan, TEST_EVENT, TOPICS } from '@webhooks/contracts';
 import { REQUEST_MS } from '@webhooks/mongodb';
 import type { RunQuery } from '@webhooks/mongodb';
-import type { Tracing } from '@webhooks/runtime';
+import { endAfter, type Tracing } from '@webhooks/runtime';
 import type { Database } from '../database.js';
 import { storeFanOuts, toDelivery, toRow } from './delivery-documents.js';
 import type { DeliveryModel, DeliveryRow, Move } from './delivery-documents.js';
@@ -117,15 +117,20 @@ export function composeDeliveryLog(options: DeliveryLogOptions) {
       intervalMs: INTERVAL_MS,
       apply: async (records) => {
         const { entries, notifications, fanOuts } = readRecords(records, onSkipped);
-        const spans = entries
-          .filter((entry) => entry.kind === 'attempt')
-          .map((entry) => startSpan(entry.traceparent, () => projectSpan(entry)));
-        // Notifications first, so that every delivery that is shown can be sent again.
-        await Promise.all(notifications.map(storeNotification));
-        const facts = await writeEntries(database.writing(), entries);
-        await countFacts(database.writing(), facts, retentionMs);
-        await storeFanOuts(database.writing(), fanOuts);
-        for (const span of spans) span?.end();
+        const store = async (): Promise<void> => {
+          // Notifications first, so that every delivery that is shown can be sent again.
+          await Promise.all(notifications.map(storeNotification));
+          const facts = await writeEntries(database.writing(), entries);
+          await countFacts(database.writing(), facts, retentionMs);
+          await storeFanOuts(database.writing(), fanOuts);
+        };
+        const spans = entries.map((entry) =>
+          entry.kind === 'attempt' ? startSpan(entry.traceparent, () => projectSpan(entry)) : undefined,
+        );
+        const end = (ended = {}): void => {
+          for (const span of spans) span?.end(ended);
+        };
+        await endAfter(end, store());
       },
     } satisfies Projection,
     operations: createDeliveryOperations(ports),
