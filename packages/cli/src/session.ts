@@ -45,12 +45,14 @@ export const orNothing = <T>(request: Promise<T>): Promise<T | undefined> =>
 
 /** The codes of problems that no repeat of a request changes. Every other response may be a proxy's. */
 const ENDING = /^(invalid-token|insufficient-scope|forbidden-tenant|cursor-expired)$/;
+/** The same for a canary: a refused token is what it is there to see, such as a service whose clock is wrong. */
+export const ENDING_CANARY = /^(insufficient-scope|forbidden-tenant)$/;
 /** The words by which an issuer refuses (RFC 6749 §5.2), and Auth0's. Every other response may be a proxy's. */
 const REFUSALS =
   /^((invalid|unauthorized)_(request|client|grant|scope)|unsupported_grant_type|access_denied)$/;
-function isOutage(error: unknown): boolean {
+function isOutage(error: unknown, ending: RegExp): boolean {
   if (error instanceof IssuerError) return !REFUSALS.test(error.code);
-  if (error instanceof ProblemError) return !ENDING.test(error.code);
+  if (error instanceof ProblemError) return !ending.test(error.code);
   return error instanceof ConnectionError || error instanceof UnexpectedResponseError;
 }
 
@@ -60,12 +62,13 @@ const RETRY_MS = 2_000; // a service that restarts is ready again within seconds
 export async function untilServed<T>(
   request: () => Promise<T>,
   onOutage: (text: string) => unknown,
+  ending = ENDING,
 ): Promise<T> {
   for (let failures = 0; ; failures += 1) {
     try {
       return await request();
     } catch (error) {
-      if (!isOutage(error)) throw error;
+      if (!isOutage(error, ending)) throw error;
       const { message } = toFailure(error);
       if (failures === 0) onOutage(plain(`${message}; retrying, nothing is missed (Ctrl-C ends)`));
       await delay(RETRY_MS);

@@ -24,7 +24,8 @@ describe('what is counted on the way of a delivery', () => {
       meters.attempted({ kind: 'unreachable', error: 'TLS', code: 'CERT_HAS_EXPIRED', durationMs: 1 });
     };
     const byClass = { 'outcome="2xx"': 3, 'outcome="5xx"': 1, 'outcome="TLS"': 1 };
-    expect(await readAfter('webhook_attempts_total', count)).toEqual(byClass);
+    const denied = { 'outcome="ADDRESS_DENIED"': 0 };
+    expect(await readAfter('webhook_attempts_total', count)).toEqual({ ...byClass, ...denied });
     expect(await readAfter('webhook_attempt_duration_seconds_count', count)).toEqual(byClass);
     expect(await readAfter('webhook_attempt_duration_seconds_sum', count)).toEqual({
       'outcome="2xx"': expect.closeTo(0.015) as number,

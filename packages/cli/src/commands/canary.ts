@@ -9,7 +9,7 @@ import { trackPayments, type Tracker } from '../canary/track-payments.js';
 import { makeTestEvent } from '../events.js';
 import { usage } from '../failure.js';
 import { dim, paint } from '../output.js';
-import { online, POLL_MS, untilServed, type Session } from '../session.js';
+import { ENDING_CANARY, online, POLL_MS, untilServed, type Session } from '../session.js';
 import { localTime } from '../times.js';
 
 /** Half of what a leg may take before it counts as missing. */
@@ -25,7 +25,7 @@ async function post({ client, note }: Session, tracker: Tracker, everyMs: number
     const next = delay(everyMs);
     const event = makeTestEvent('PIX_STATIC');
     tracker.begin(event.id);
-    await untilServed(() => client.postEvent(event, CALL), note);
+    await untilServed(() => client.postEvent(event, CALL), note, ENDING_CANARY);
     tracker.reach(event.id, 'accepted');
     await next;
   }
@@ -41,7 +41,7 @@ async function query({ client, note }: Session, tracker: Tracker): Promise<never
     for await (const { eventId } of client.eachDelivery(filter, CALL)) tracker.reach(eventId, 'queryable');
   };
   for (;;) {
-    await untilServed(list, note);
+    await untilServed(list, note, ENDING_CANARY);
     await delay(POLL_MS);
   }
 }

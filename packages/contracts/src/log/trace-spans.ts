@@ -76,21 +76,26 @@ export function attemptSpan(task: DeliveryTask, origin: string) {
  * connection was ready. There is no `url.full`: the path of an endpoint may hold a secret.
  */
 export function attemptEnd(
-  settlement: string | undefined,
+  settlement: { readonly kind: string; readonly reason?: string } | undefined,
   result: { readonly status?: number; readonly error?: string; readonly code?: string } = {},
 ) {
   const { status = 0, error } = result;
+  const failure = settlement?.reason === 'fault' ? 'fault' : error;
   return {
-    'webhook.settlement': settlement,
+    'webhook.settlement': settlement?.kind,
     'webhook.cause': causeOf(result),
     'http.response.status_code': result.status,
-    'error.type': status >= 300 ? String(status) : error,
+    'error.type': status >= 300 ? String(status) : failure,
   };
 }
 
 /** delivery-worker: from the decision until Kafka has acknowledged what follows from it. */
-export const settleSpan = (settlement: string) =>
-  ({ name: 'settle', kind: 'PRODUCER', attributes: { 'webhook.settlement': settlement } }) as const;
+export const settleSpan = (event: Identified, settlement: string) =>
+  ({
+    name: 'settle',
+    kind: 'PRODUCER',
+    attributes: { ...eventOf(event), 'webhook.settlement': settlement },
+  }) as const;
 
 /** query-api: from an entry of `webhooks.attempts` until the database has it. */
 export function projectSpan(entry: Identified & Pick<DeliveryTask, 'deliveryId' | 'ref' | 'attempt'>) {

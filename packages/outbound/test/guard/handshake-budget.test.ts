@@ -147,7 +147,8 @@ it('CPU time is shared by those whose handshakes read meanwhile, and by no other
     );
     return { tcp, measured };
   };
-  const all = ['acme', 'globex', 'hooli', 'initech', 'stark'].map(open);
+  // So many that a machine which stands still in a turn makes none of them costly.
+  const all = Array.from({ length: 30 }, (_, n) => open(`tenant-${n}`));
   const takeTurn = async (readers: typeof all): Promise<void> => {
     for (const { tcp } of readers) tcp.bytesRead += 1;
     compute(100);
@@ -159,7 +160,7 @@ it('CPU time is shared by those whose handshakes read meanwhile, and by no other
   await takeTurn(all);
   expect(isolated).toEqual([]);
   await takeTurn(all.slice(0, 1));
-  expect(isolated).toEqual(['acme']);
+  expect(isolated).toEqual(['tenant-0']);
   ended.resolve(undefined);
   for (const { measured } of all) await measured;
   budget.close();

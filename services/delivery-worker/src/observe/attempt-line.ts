@@ -61,8 +61,9 @@ export function createObservers(registry: Registry, log: Logger, sampleOf: numbe
     const since = waitingSince(task);
     if (outcome.kind === 'accepted')
       meters.delivery.observe(Math.max(0, at + outcome.durationMs - since) / 1_000);
-    if (task.attempt === 1) meters.delay.observe(Math.max(0, at - since) / 1_000);
-    else meters.lateness.observe(Math.max(0, at - task.dueAt) / 1_000);
+    // What was deferred before waited for its endpoint, or for a fault that has an alert of its own.
+    if (!isReturned(task)) meters.delay.observe(Math.max(0, at - since) / 1_000);
+    else if (task.attempt > 1) meters.lateness.observe(Math.max(0, at - task.dueAt) / 1_000);
   };
   const isOrdinary = ({ settlement }: Settled): boolean =>
     settlement.kind === 'delivered' || (settlement.kind === 'deferred' && settlement.reason !== 'fault');

@@ -28,6 +28,7 @@ export function createMeters(registry: Registry) {
   for (const result of EVENT_RESULTS) events.inc({ result }, 0);
   for (const reason of DEAD_REASONS) settlements.inc({ kind: 'dead', reason }, 0);
   settlements.inc({ kind: 'deferred', reason: 'fault' }, 0);
+  attempts.inc({ outcome: 'ADDRESS_DENIED' }, 0);
   return {
     event: (result: (typeof EVENT_RESULTS)[number]) => events.inc({ result }),
     attempted: (outcome: AttemptOutcome): void => {
@@ -39,7 +40,7 @@ export function createMeters(registry: Registry) {
       settlements.inc({ kind: settlement.kind, reason: 'reason' in settlement ? settlement.reason : '' }),
     delay: seconds(
       'webhook_first_attempt_delay_seconds',
-      'From an event being in Kafka to the start of its first attempt; once it was deferred, from being read',
+      'From an event being in Kafka to the start of its first attempt, unless that was deferred before',
       FIRST_ATTEMPT_SECONDS,
     ),
     delivery: seconds(

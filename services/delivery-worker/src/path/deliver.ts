@@ -103,7 +103,7 @@ function attemptOnce(
   if (span === undefined) return makeAttempt(permit, configuration, task, ports);
   const { traceparent, end } = span;
   return makeAttempt(permit, configuration, { ...task, traceparent }, ports).then((decided) => {
-    end(attemptEnd(decided?.settlement.kind, decided?.outcome && resultFields(decided.outcome)));
+    end(attemptEnd(decided?.settlement, decided?.outcome && resultFields(decided.outcome)));
     return decided && { ...decided, traceparent };
   });
 }
@@ -136,7 +136,7 @@ export async function deliver(
   ports: DeliverPorts,
 ): Promise<Settlement['kind']> {
   const settled: Settled = { task, source, ...(await decideOn(task, ports)) };
-  const span = ports.startSpan(settled.traceparent, () => settleSpan(settled.settlement.kind));
+  const span = ports.startSpan(settled.traceparent, () => settleSpan(task, settled.settlement.kind));
   const settling = settle(settled, ports);
   await (span ? endAfter(span.end, settling) : settling);
   ports.observe(settled);
