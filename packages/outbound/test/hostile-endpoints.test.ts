@@ -48,11 +48,18 @@ const trusting = async () => ({
 describe('an endpoint that ends connections without a reason', () => {
   it('after each response costs a fresh connection, not a failure', async () => {
     const server = await openServer((tls) => {
-      tls.once('data', () => tls.write(LONE_OK, () => setTimeout(() => tls.end(), 5)));
+      let received = '';
+      tls.on('data', (bytes: Buffer) => {
+        received += bytes.toString();
+        // On a busy machine the body comes later than the head.
+        if (received.endsWith(BODY.toString())) tls.write(LONE_OK, () => setTimeout(() => tls.end(), 5));
+      });
     });
     const sender = rig.plainSender(await trusting());
     for (let posts = 0; posts < 10; posts += 1)
-      expect(await post(sender, server.origin)).toMatchObject({ kind: 'responded', status: 200 });
+      expect(await post(sender, server.origin)).toEqual(
+        expect.objectContaining({ kind: 'responded', status: 200 }),
+      );
     const results = await postTimes(20, sender, server.origin);
     expect(results.map(({ kind }) => kind)).toEqual(Array(20).fill('responded'));
   });
