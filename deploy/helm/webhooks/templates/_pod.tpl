@@ -51,11 +51,11 @@ containers:
       allowPrivilegeEscalation: false
       readOnlyRootFilesystem: true
       capabilities: { drop: [ALL] }
-    {{- with include "webhooks.volumes" . }}
+    {{- if include "webhooks.volumes" . }}
     volumeMounts:
       - { name: files, mountPath: /etc/webhooks, readOnly: true }
-{{ . | trim }}
     {{- end }}
+{{- include "webhooks.volumes" . }}
 {{- end }}
 
 {{/*
