@@ -19,6 +19,7 @@ const DOCUMENTS = find(
   '.github/*.md',
   'deploy/*.md',
   'deploy/{identity,runbook}/*.md',
+  'deploy/helm/*/*.md',
   '{packages,services}/*.md',
   '{packages,services}/*/*.md',
 );
