@@ -7,6 +7,7 @@ export {
   type KafkaSettings,
 } from './connect-kafka.js';
 export { createKafka, type Kafka } from './kafkajs/create-kafka.js';
+export { operateTopics } from './operate-topics.js';
 export type { Logger, LogLevel } from './logger.js';
 export {
   PENDING_RECORD_BYTES,

@@ -30,7 +30,7 @@ export interface EgressAddress {
 }
 
 /** Name of the database when the connection string has none. */
-const DATABASE = 'webhook_config';
+export const DATABASE = 'webhook_config';
 
 /** A tenant may register all its webhooks in a row. Open requests end within the 4 s of the database. */
 const API_DEFAULTS: ApiDefaults = { port: 8081, maxOpenRequests: 128, tenantRequestsPerSecond: 100 };

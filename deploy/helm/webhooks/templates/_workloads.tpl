@@ -65,7 +65,7 @@ canary:
 topics:
   kind: Job
   reaches: [kafka]
-  args: [dist/src/main.js, topics, apply]
+  args: [dist/src/topics.js, apply]
   settings: {}
 {{- end }}
 

@@ -38,6 +38,9 @@ export function sealSecret(ring: Keyring, secret: string, owner: string): string
   return ['v1', first.id, Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url')].join('.');
 }
 
+/** Returns the id of the key that sealed a secret. */
+export const keyIdOf = (sealed: string): string | undefined => sealed.split('.')[1];
+
 /** Returns the id of a key that one of these sealed values needs and the ring lacks; undefined when none is missing. */
 export const missingKey = (ring: Keyring, sealed: readonly (string | undefined)[]): string | undefined =>
   sealed

@@ -1,0 +1,79 @@
+import { createKafka, type Kafka } from './kafkajs/create-kafka.js';
+import { replicated, type KafkaSettings } from './connect-kafka.js';
+import { countPartitions, ensureTopics, settingsOf, type TopicSpec } from './kafkajs/topics.js';
+import { OFFSETS_DEADLINE_MS } from './limits.js';
+
+/** A topic that is not as its specification says. */
+interface Difference {
+  readonly spec: TopicSpec;
+  /** Its partitions; 0: the topic is missing. */
+  readonly partitions: number;
+  /** Settings that are different, and what they should be. */
+  readonly settings: readonly (readonly [name: string, found: string | undefined, wanted: string])[];
+}
+
+async function compareOne(kafka: Kafka, spec: TopicSpec): Promise<Difference> {
+  const partitions = await countPartitions(kafka.adminConnections, spec.name, OFFSETS_DEADLINE_MS);
+  const wanted = Object.entries(spec.configs);
+  const found = await settingsOf(kafka, spec.name, Object.keys(spec.configs));
+  const settings = wanted.map(([name, value]) => [name, found.get(name), value] as const);
+  return { spec, partitions, settings: settings.filter(([, now, value]) => now !== value) };
+}
+
+async function compareTopics(kafka: Kafka, specs: readonly TopicSpec[]): Promise<readonly Difference[]> {
+  await kafka.adminConnections.cluster.connect();
+  const existing = new Set(await kafka.admin().listTopics());
+  const compared = await Promise.all(
+    specs.map(async (spec) =>
+      existing.has(spec.name) ? compareOne(kafka, spec) : { spec, partitions: 0, settings: [] },
+    ),
+  );
+  return compared.filter(
+    ({ spec, partitions, settings }) => partitions !== spec.partitions || settings.length > 0,
+  );
+}
+
+/** What `apply` does about a difference, or what a person has to do. */
+function* linesOf({
+  spec: { name, partitions: wanted },
+  partitions,
+  settings,
+}: Difference): Generator<string> {
+  if (partitions === 0) yield `create   ${name}: ${wanted} partitions`;
+  else if (partitions < wanted) yield `add      ${name}: ${partitions} partitions become ${wanted}`;
+  else if (partitions > wanted)
+    yield `leave    ${name}: ${partitions} partitions, expected ${wanted}; Kafka removes none`;
+  for (const [setting, found, value] of settings)
+    yield `differs  ${name}: ${setting} is ${found}; to change it: kafka-configs.sh --alter --entity-type topics --entity-name ${name} --add-config ${setting}=${value}`;
+}
+
+async function apply(kafka: Kafka, specs: readonly TopicSpec[], found: readonly Difference[]): Promise<void> {
+  const fewer = found.filter(({ spec, partitions }) => partitions > 0 && partitions < spec.partitions);
+  const topicPartitions = fewer.map(({ spec: { name, partitions } }) => ({ topic: name, count: partitions }));
+  if (fewer.length > 0) await kafka.admin().createPartitions({ topicPartitions });
+  await ensureTopics(kafka, specs);
+}
+
+/**
+ * Compares topics with their specification and writes a line for each difference. With `apply` it creates what is
+ * missing and adds partitions; it changes no setting, because a shorter retention deletes records. Resolves with the
+ * exit code: 1 when a plan is not empty. Rejects when Kafka does not respond, or refuses.
+ */
+export async function operateTopics(
+  settings: KafkaSettings,
+  topics: readonly TopicSpec[],
+  options: { readonly apply: boolean; readonly write: (line: string) => void },
+): Promise<0 | 1> {
+  const specs = replicated(topics, settings);
+  const kafka = createKafka(settings);
+  try {
+    const found = await compareTopics(kafka, specs);
+    for (const line of found.flatMap((one) => [...linesOf(one)])) options.write(`${line}\n`);
+    if (options.apply) await apply(kafka, specs, found);
+    else if (found.length > 0) return 1;
+    options.write(`${specs.length} topics are there\n`);
+    return 0;
+  } finally {
+    await kafka.close();
+  }
+}
