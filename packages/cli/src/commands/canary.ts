@@ -14,8 +14,8 @@ import { localTime } from '../times.js';
 
 /** Half of what a leg may take before it counts as missing. */
 const CALL = { timeoutMs: 5_000 } as const;
-/** A worker's clock may be behind ours. Deliveries are listed by its time. */
-const CLOCKS_MS = 60_000;
+/** A worker's clock may be behind ours, by ten minutes as an operator may find it. Deliveries are listed by its time. */
+const CLOCKS_MS = 600_000;
 
 const timeText = (): string => dim(localTime(new Date()));
 
