@@ -192,19 +192,33 @@ export async function openConnection<M>(
   return models;
 }
 
+/** Connects once, with the options of every connection, for a program that ends with its work. Rejects when it cannot connect. */
+export async function withConnection<M, T>(
+  settings: MongodbSettings,
+  modelsOn: (connection: Connection) => M,
+  work: (models: M) => Promise<T>,
+): Promise<T> {
+  const { models, renew, close } = createOpener(settings, { modelsOn });
+  try {
+    await renew();
+    const opened = models();
+    if (opened === undefined) throw new Error('the connection has no models');
+    return await work(opened);
+  } finally {
+    await close();
+  }
+}
+
 /**
  * Connects once and lists the collections, which needs the user's rights. Writes nothing. Resolves with a sentence.
  * Rejects with the fault and its fix, within seconds.
  */
 export async function checkMongo(settings: MongodbSettings): Promise<string> {
-  const { models, renew, close } = createOpener(settings, { modelsOn: ({ db }) => db });
+  const list = async ({ db }: Connection) => db?.listCollections({}, { nameOnly: true }).toArray();
   try {
-    await renew();
-    await models()?.listCollections({}, { nameOnly: true }).toArray();
+    await withConnection(settings, (connection) => connection, list);
     return `MongoDB responds, and lists the collections of ${settings.database}`;
   } catch (error) {
     throw new Error(describeFault(error), { cause: error });
-  } finally {
-    await close();
   }
 }

@@ -1,7 +1,6 @@
 import { parseKeyring } from '@webhooks/contracts';
-import { readMongodbSettings } from '@webhooks/mongodb';
+import { readMongodbSettings, withConnection } from '@webhooks/mongodb';
 import { readSettings } from '@webhooks/runtime';
-import { createConnection } from 'mongoose';
 import { DATABASE } from './config.js';
 import { storeWithin } from './store/configuration-store.js';
 import { modelOn } from './store/database.js';
@@ -18,20 +17,12 @@ const settings = readSettings(process.env, (reader) => ({
   keyring: reader.parsed('SECRETS_KEYS', undefined, parseKeyring) ?? { keys: [] },
 }));
 const isDry = process.argv.includes('--dry-run');
-const { uri, database } = settings.mongodb;
-const connection = await createConnection(uri, {
-  dbName: database,
-  serverSelectionTimeoutMS: 10_000,
-}).asPromise();
 const say = ({ seen, sealed, stale }: Rotation): void => {
   const left = stale === 0 ? '' : `, ${stale} changed meanwhile: run it again`;
   process.stdout.write(`${seen} webhooks: ${sealed} ${isDry ? 'to be sealed' : 'sealed'} anew${left}\n`);
 };
-try {
-  const model = modelOn(connection);
+const { stale } = await withConnection(settings.mongodb, modelOn, (model) => {
   const store = () => storeWithin(() => model, PAGE_MS);
-  const { stale } = await rotateKeys({ keyring: settings.keyring, store, onProgress: say }, isDry);
-  process.exitCode = stale === 0 ? 0 : 1;
-} finally {
-  await connection.close();
-}
+  return rotateKeys({ keyring: settings.keyring, store, onProgress: say }, isDry);
+});
+process.exitCode = stale === 0 ? 0 : 1;
