@@ -8,8 +8,9 @@ import { format, resolveConfig } from 'prettier';
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const SCHEMA = join(ROOT, 'deploy', 'helm', 'webhooks', 'values.schema.json');
 
-/** The chart sets ports, the names of pods and who creates topics; an image runs as in production. */
-const FIXED = /^(HOST|PORT|ADMIN_HOST|ADMIN_PORT|KAFKA_CLIENT_ID|TOPICS_CREATE|ALLOW_LOCALHOST_ENDPOINTS)$/;
+/** The chart sets ports, the names of pods and who creates topics; an image runs as in production and knows its commit. */
+const FIXED =
+  /^(HOST|PORT|ADMIN_HOST|ADMIN_PORT|BUILD_COMMIT|KAFKA_CLIENT_ID|TOPICS_CREATE|ALLOW_LOCALHOST_ENDPOINTS)$/;
 /** These come from a file of a Secret only. */
 const SECRET = /^(CLIENT_SECRET|EGRESS_PROXY_CREDENTIALS|KAFKA_SASL_PASSWORD|MONGODB_URI|SECRETS_KEYS)$/;
 

@@ -7,6 +7,7 @@ export {
   type KafkaSettings,
 } from './connect-kafka.js';
 export { createKafka, type Kafka } from './kafkajs/create-kafka.js';
+export { operateLag } from './operate-lag.js';
 export { operateTopics } from './operate-topics.js';
 export type { Logger, LogLevel } from './logger.js';
 export {
@@ -19,6 +20,7 @@ export {
 } from './sink/pending-record.js';
 export type { KafkaRecord } from './record.js';
 export { openSink, type Sink } from './sink/sink.js';
+export { readToEnd } from './source/read-to-end.js';
 export { openDelayedSource, openSource, type Source, type SourceHealth } from './source/source.js';
 export type {
   DelayedSourceOptions,

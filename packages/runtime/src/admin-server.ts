@@ -17,6 +17,12 @@ export interface AdminPage {
   render(): unknown;
 }
 
+/** What runs: the version of the service, and the commit that its image was built from. */
+export interface Build {
+  readonly version: string;
+  readonly commit: string;
+}
+
 function respond(response: ServerResponse, status: number, type: string, body: string): void {
   response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
 }
@@ -24,8 +30,8 @@ function respond(response: ServerResponse, status: number, type: string, body: s
 const respondJson = (response: ServerResponse, status: number, value: unknown): void =>
   respond(response, status, 'application/json', `${JSON.stringify(value)}\n`);
 
-const respondHealth = (response: ServerResponse, { ok, faults }: HealthReport): void =>
-  respondJson(response, ok ? 200 : 503, { status: ok ? 'ok' : 'failing', faults });
+const respondHealth = (response: ServerResponse, { ok, faults }: HealthReport, build?: Build): void =>
+  respondJson(response, ok ? 200 : 503, { status: ok ? 'ok' : 'failing', faults, ...build });
 
 const pathOf = (request: IncomingMessage): string => request.url?.split('?')[0] ?? '/';
 
@@ -46,14 +52,15 @@ function respondPage(response: ServerResponse, path: string, pages: readonly Adm
 export async function startAdminServer(options: {
   readonly port: number;
   readonly host: string;
+  readonly build: Build;
   readonly health: HealthBoard;
   readonly registry: Registry;
   readonly pages: readonly AdminPage[];
 }) {
-  const { health, registry, pages } = options;
+  const { health, registry, pages, build } = options;
   const serve = async (path: string, response: ServerResponse): Promise<void> => {
     if (path === '/livez') respondHealth(response, health.isLive());
-    else if (path === '/readyz') respondHealth(response, health.isReady());
+    else if (path === '/readyz') respondHealth(response, health.isReady(), build);
     else if (path === '/metrics') respond(response, 200, registry.contentType, await registry.metrics());
     else respondPage(response, path, pages);
   };

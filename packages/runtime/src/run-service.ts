@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
+import { pathToFileURL } from 'node:url';
 import { Gauge, Registry, collectDefaultMetrics } from 'prom-client';
-import { addCounter, startAdminServer, type AdminPage } from './admin-server.js';
+import { addCounter, startAdminServer, type AdminPage, type Build } from './admin-server.js';
 import { Closers, type Close } from './closing.js';
 import { HealthBoard } from './health.js';
 import { createLogger, errorFields, type Logger } from './logger.js';
@@ -38,6 +39,8 @@ export const readProcessSettings = (settings: SettingsReader) => ({
   adminHost: settings.text('ADMIN_HOST', '0.0.0.0'),
   adminPort: settings.port('ADMIN_PORT', 9090),
   shutdownTimeoutMs: settings.integer('SHUTDOWN_TIMEOUT_MS', 40_000, { min: 1_000, max: 600_000 }),
+  /** An image sets it: the commit that it was built from. */
+  commit: settings.text('BUILD_COMMIT', 'unknown'),
   tracing: readTracingSettings(settings),
 });
 
@@ -89,19 +92,24 @@ function countFailedLogWrites(registry: Registry): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => failed.inc());
 }
 
-/** The version of all packages. */
-const { version } = JSON.parse(readFileSync(findPackageJSON(import.meta.url) ?? '', 'utf8')) as {
-  readonly version: string;
-};
+/** The version of the program that runs: each service has its own. */
+function readVersion(): string {
+  const manifest = findPackageJSON(pathToFileURL(process.argv[1] ?? '')) ?? '';
+  const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version: string };
+  return version;
+}
 
 /** Exports what the service is, and what it lacks now. An alert on a fault needs no look at each service's own metrics. */
-function exportState(service: string, { registry, health }: Pick<ServiceScope, 'registry' | 'health'>): void {
+function exportState(
+  build: Build & { readonly service: string },
+  { registry, health }: Pick<ServiceScope, 'registry' | 'health'>,
+): void {
   new Gauge({
     name: 'build_info',
-    help: '1, with the name and the version of the service and of Node',
-    labelNames: ['service', 'version', 'node'],
+    help: '1, with the name, the version and the commit of the service, and the version of Node',
+    labelNames: ['service', 'version', 'commit', 'node'],
     registers: [registry],
-  }).set({ service, version, node: process.version }, 1);
+  }).set({ ...build, node: process.version }, 1);
   new Gauge({
     name: 'service_fault',
     help: '1 for each fault that /readyz names now',
@@ -148,18 +156,25 @@ async function start<C>(definition: ServiceDefinition<C>): Promise<void> {
   if (argument === 'check')
     process.exit(await runChecks(definition.checks(config), (line) => process.stdout.write(line)));
   if (argument !== undefined) throw new SettingsError([`the argument must be 'check' or absent`]);
-  const log = createLogger(definition.name, settings.logLevel);
+  const { name: service } = definition;
+  const build = { version: readVersion(), commit: settings.commit };
+  const log = createLogger(service, settings.logLevel);
+  log.info('starting', { ...build, pid: process.pid, node: process.version });
   const closers = new Closers();
   const shutdown = createShutdown(log, closers, settings.shutdownTimeoutMs);
-  const { name: service } = definition;
-  const tracing = await openTracing(settings.tracing, { service, version }, log);
+  const tracing = await openTracing(settings.tracing, { service, version: build.version }, log);
   closers.add('traces', () => tracing.shutdown());
   const scope = createScope(log, tracing, closers, shutdown);
   countFailedLogWrites(scope.registry);
-  exportState(definition.name, scope);
+  exportState({ service, ...build }, scope);
   watchProcess(log, shutdown);
   try {
-    const admin = await startAdminServer({ port: settings.adminPort, host: settings.adminHost, ...scope });
+    const admin = await startAdminServer({
+      port: settings.adminPort,
+      host: settings.adminHost,
+      build,
+      ...scope,
+    });
     closers.add('admin server', () => admin.close());
     // Whoever started this process knows from here on that this process has the admin port, and no other.
     process.send?.('listening');
@@ -167,7 +182,7 @@ async function start<C>(definition: ServiceDefinition<C>): Promise<void> {
     scope.health.readiness('start', () => (composed ? undefined : 'starting'));
     await definition.compose(config, scope);
     composed = true;
-    log.info('started', { adminPort: admin.port, pid: process.pid, node: process.version });
+    log.info('started', { adminPort: admin.port });
   } catch (error) {
     log.error('start failed', errorFields(error));
     shutdown('start failed', 1);

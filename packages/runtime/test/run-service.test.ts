@@ -1,7 +1,12 @@
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+
+const { version: VERSION } = JSON.parse(
+  readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8'),
+) as { readonly version: string };
 
 const FIXTURE = join(import.meta.dirname, '..', 'dist', 'test', 'sample-service.js');
 
@@ -49,11 +54,15 @@ const adminOf = async (sample: Sample) =>
 
 describe('a service', () => {
   it('serves health and metrics, and closes what it opened in reverse order', async () => {
-    const sample = startSample({});
+    const sample = startSample({ BUILD_COMMIT: 'a1b2c3' });
     const admin = await adminOf(sample);
     const ready = await fetch(`${admin}/readyz`);
-    expect([ready.status, await ready.json()]).toEqual([200, { status: 'ok', faults: {} }]);
-    expect(await (await fetch(`${admin}/metrics`)).text()).toContain('process_cpu_seconds_total');
+    const build = { version: VERSION, commit: 'a1b2c3' };
+    expect([ready.status, await ready.json()]).toEqual([200, { status: 'ok', faults: {}, ...build }]);
+    expect(sample.lines[0]).toMatchObject({ message: 'starting', ...build });
+    const metrics = await (await fetch(`${admin}/metrics`)).text();
+    expect(metrics).toContain('process_cpu_seconds_total');
+    expect(metrics).toContain(`build_info{service="sample",version="${VERSION}",commit="a1b2c3",node="`);
     const page = await fetch(`${admin}/page`);
     expect([page.status, await page.json()]).toEqual([200, { size: 1, slabBytes: 8_192 }]);
     expect((await fetch(`${admin}/none`)).status).toBe(404);

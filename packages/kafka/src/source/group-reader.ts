@@ -123,6 +123,7 @@ export class GroupReader {
   }
 
   async #commitMoved(): Promise<void> {
+    if (this.#options.commits === false) return;
     const moved = this.#trackers
       .filter(({ committable, committed }) => committable > committed)
       .map((tracker) => ({ tracker, position: tracker.groupPosition }));

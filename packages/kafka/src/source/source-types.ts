@@ -43,6 +43,8 @@ export interface SourceOptions {
    * skipped.
    */
   readonly handle: (record: KafkaRecord) => Promise<unknown>;
+  /** Whether the group's position follows what is handled; default true. Otherwise the next member reads all of it again. */
+  readonly commits?: boolean;
   /** Called after each failed call of `handle`. Default: `handle` is called again for ever. */
   readonly onPoison?: OnPoison;
   /**
