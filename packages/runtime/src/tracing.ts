@@ -31,9 +31,11 @@ type Arrival = { readonly traceparent: string | undefined; readonly end?: OpenSp
 export interface Tracing {
   /**
    * Begins a span for something that arrived with this `traceparent`, which the caller has checked. Without one a trace
-   * begins here, and one in so many is sampled.
+   * begins here, and one in so many is sampled; for the others the context stays undefined.
    */
   readonly arrive: (sent: string | undefined, describe: () => SpanDescription) => Arrival;
+  /** A context that says that nothing is sampled, for a service after this one that would decide again; undefined when nothing is traced. */
+  readonly unsampled: () => string | undefined;
   /** Begins a span if the span that caused it is sampled. `describe` is called only then. */
   readonly startSpan: (cause: string | undefined, describe: () => SpanDescription) => OpenSpan | undefined;
 }
@@ -53,6 +55,7 @@ export async function endAfter<T>(end: OpenSpan['end'], work: Promise<T>): Promi
 /** Traces nothing, and passes contexts on. */
 export const NO_TRACING: Tracing = {
   arrive: (sent) => ({ traceparent: sent }),
+  unsampled: () => undefined,
   startSpan: () => undefined,
 };
 
@@ -82,7 +85,7 @@ const isSampled = (traceparent: string): boolean => Number.parseInt(traceparent.
 const TRACE_PREFIX = randomBytes(8).toString('hex');
 let unsampled = 0;
 
-/** A context that nobody exports. It tells later services that this trace is not sampled, and log lines the trace id. */
+/** A context that nobody exports. */
 function unsampledContext(): string {
   const spanId = (unsampled += 1).toString(16).padStart(16, '0');
   return `00-${TRACE_PREFIX}${spanId}-${spanId}-00`;
@@ -181,9 +184,9 @@ export async function openTracing(
   return {
     arrive: (sent, describe) => {
       if (sent !== undefined) return startSpan(sent, describe) ?? { traceparent: sent };
-      const span = Math.random() < ratio ? open(undefined, describe) : undefined;
-      return span ?? { traceparent: unsampledContext() };
+      return (Math.random() < ratio && open(undefined, describe)) || { traceparent: sent };
     },
+    unsampled: unsampledContext,
     startSpan,
     shutdown,
   };

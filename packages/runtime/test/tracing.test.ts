@@ -40,11 +40,12 @@ describe('tracing', () => {
     await shutdown();
   });
 
-  it('of none describes no span, and gives what arrives without a context one that is not sampled', async () => {
-    const { arrive, startSpan, shutdown } = await openWith({
+  it('of none describes no span, and has a context that is not sampled for the service after this one', async () => {
+    const { arrive, unsampled, startSpan, shutdown } = await openWith({
       ...{ OTEL_EXPORTER_OTLP_ENDPOINT: NOBODY, OTEL_TRACES_SAMPLER_ARG: '0' },
     });
-    expect(arrive(undefined, fail).traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+    expect(arrive(undefined, fail)).toEqual({ traceparent: undefined });
+    expect(unsampled()).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
     expect(arrive(`${SENT}-00`, fail)).toEqual({ traceparent: `${SENT}-00` });
     expect(startSpan(undefined, fail)).toBeUndefined();
     await shutdown();

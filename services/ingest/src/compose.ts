@@ -31,7 +31,7 @@ export async function composeIngest(config: IngestConfig, scope: ServiceScope): 
     exemptScope: ANY_TENANT,
     refuse: (tenantId) => (tenantId === undefined ? notDurable() : tooManyPending(tenantId)),
   });
-  const ports = { publish, tenantEvents, pending, arrive: scope.tracing.arrive };
+  const ports = { publish, tenantEvents, pending, tracing: scope.tracing };
   await serveApi(
     { ...config.api, exemptScope: ANY_TENANT },
     [

@@ -30,7 +30,7 @@ export interface PostPorts {
   readonly tenantEvents: TenantLimiter;
   /** Bytes of events that wait for Kafka. */
   readonly pending: SharedBudget;
-  readonly arrive: Tracing['arrive'];
+  readonly tracing: Pick<Tracing, 'arrive' | 'unsampled'>;
 }
 
 /** One event: 202, or its fault as a problem. */
@@ -103,7 +103,8 @@ function begin(request: ApiRequest, ports: PostPorts) {
   // The flag of anybody else would let one tenant have all its events traced.
   const isTrusted = request.identity.scopes.has(ANY_TENANT);
   const sent = isTrusted ? readTraceparent(request.header('traceparent')) : undefined;
-  const { traceparent, end } = ports.arrive(sent, () => publishSpan(candidates.length));
+  const { arrive, unsampled } = ports.tracing;
+  const { traceparent = unsampled(), end } = arrive(sent, () => publishSpan(candidates.length));
   const publish = (event: PaymentEvent): Promise<boolean> => ports.publish(event, traceparent);
   const results = candidates.map((candidate) => acceptEvent(candidate, request.identity, publish));
   return { batch, lines: candidates.map(({ line }) => line), results, held, end };

@@ -27,7 +27,7 @@ it('an event that waits for Kafka holds its encoded bytes, not the parsed body',
     publish,
     tenantEvents: { take: none, check: none },
     pending: { take: none, give: none },
-    ...NO_TRACING,
+    tracing: NO_TRACING,
   };
   const extra = Array.from({ length: VALUES }, () => ({}));
   const body = Buffer.from(JSON.stringify({ ...buildEvent({ tenantId: 'acme' }), extra }));
