@@ -6,7 +6,7 @@ import { createServer } from 'node:tls';
 import { freePort } from '@webhooks/local';
 import { eventually } from '@webhooks/testkit';
 import { Registry } from 'prom-client';
-import { trackPayments } from '../src/canary/track-payments.js';
+import { trackPayments } from '../src/track-payments.js';
 import { makeSecret } from '../src/post.js';
 import { runJson, startCliStack, type CliStack } from './support/cli-stack.js';
 import { emptyHome, run, runProcess, start } from './support/run-webhooks.js';

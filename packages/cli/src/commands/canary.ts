@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import type { Argv } from 'yargs';
 import { secretOf } from '../arguments.js';
-import { trackPayments, type Tracker } from '../canary/track-payments.js';
+import { trackPayments, type Tracker } from '../track-payments.js';
 import { makeTestEvent } from '../events.js';
 import { usage } from '../failure.js';
 import { dim, paint } from '../output.js';
