@@ -26,9 +26,9 @@ export function rate(counter: string, ...by: string[]): string {
   return sum(by.includes('service') ? ofService(perSecond) : perSecond, by);
 }
 
-/** How often something rare happened within `$__rate_interval`, summed by labels. */
+/** How often something rare happened within `$__rate_interval`, summed by labels. A counter that begins in it began at 0. */
 export const increase = (counter: string, ...by: string[]): string =>
-  sum(`increase(${counter}[$__rate_interval])`, by);
+  sum(`(${counter} unless ${counter} offset $__rate_interval) or increase(${counter}[$__rate_interval])`, by);
 
 /** A quantile of a histogram, by labels. The comparison drops NaN, the quantile of no observation. */
 export const quantile = (rank: number, histogram: string, ...by: string[]): string =>
@@ -58,7 +58,7 @@ export function panel(
     .noValue('nothing in this time')
     .span(PANEL_COLUMNS)
     .datasource({ type: 'prometheus', uid: '$datasource' })
-    .legend(legend.showLegend(true).calcs(['lastNotNull', 'max']))
+    .legend(legend.showLegend(true).calcs(['last', 'max']))
     .overrideByRegexp('/^(objective|alert)/', BOUND)
     .targets(targets);
 }

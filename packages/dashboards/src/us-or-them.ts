@@ -22,7 +22,8 @@ export const usOrThem = dashboard('us-or-them', 'Webhooks: us or them?', [
     '{{result}}': rate('canary_payments_total', 'result'),
   }),
   panel('How old is the oldest undelivered event?', 's', {
-    about: 'Normal: below 2 s, and up to 32 s while one endpoint hangs. Runbook: EventsWait.',
+    about:
+      'Normal: below 2 s, and up to 32 s while one endpoint hangs. No line: no worker reads. Runbook: EventsWait.',
     '{{instance}}': 'max by (instance) (webhook_source_lag_seconds{source="events"})',
     alert: 'vector(60)',
   }),
@@ -34,7 +35,8 @@ export const usOrThem = dashboard('us-or-them', 'Webhooks: us or them?', [
     objective: 'vector(1.5)',
   }),
   panel('What share of attempts fails?', 'percentunit', {
-    about: 'Refused: them. No response: them, but at all hosts our network. Runbook: MostDeliveriesWait.',
+    about:
+      'Refused: them. No response: them, but at all hosts our network. 0 beside much deferred: breakers are open. Runbook: MostDeliveriesWait.',
     'refused (3xx to 5xx)': share(`${ATTEMPTS}{outcome=~"[345]xx"}`, ATTEMPTS),
     'without a response': share(`${ATTEMPTS}{outcome!~".xx"}`, ATTEMPTS),
   }),
@@ -48,12 +50,13 @@ export const usOrThem = dashboard('us-or-them', 'Webhooks: us or them?', [
     about: 'Normal: all alike. One far below: read its /readyz. All alike while events wait: add workers.',
     '{{instance}}': rate(`${SETTLEMENTS}{kind="delivered"}`, 'instance'),
   }),
-  panel('How long until nothing waits?', 's', {
-    about: 'Lag divided by its fall. Nothing: it does not fall; add workers. Runbook: EventsWait.',
+  panel('How long until new events no longer wait?', 's', {
+    about:
+      'Lag divided by its fall, without retries. Nothing: it does not fall; add workers. Runbook: EventsWait.',
     '{{source}}': `sum by (source) (${LAG}) / (sum by (source) (${FALL}) > 0) or sum by (source) (${LAG}) == 0`,
   }),
-  panel('Which alerts fire?', 'short', {
+  panel('Which alerts fire, and which are pending?', 'short', {
     about: 'Normal: nothing. Each name has a page in deploy/runbook.',
-    '{{severity}} {{alertname}}': 'sum by (severity, alertname) (ALERTS{alertstate="firing"})',
+    '{{alertstate}} {{severity}} {{alertname}}': 'sum by (alertstate, severity, alertname) (ALERTS)',
   }),
 ]);

@@ -5,22 +5,14 @@ import { fetchEndOffsets } from './kafkajs/topics.js';
 
 type GroupOffsets = Awaited<ReturnType<ReturnType<Kafka['admin']>['fetchOffsets']>>[number];
 
-/** A commit's metadata ends with the time of the last record that was handled, or of the next one. */
-const timeOf = (metadata: string | null): number => Number(/:(\d+)$/.exec(metadata ?? '')?.[1] ?? NaN);
-
 /** How far a group is behind the end of a topic, in words. */
 async function describeLag(kafka: Kafka, { topic, partitions }: GroupOffsets): Promise<string> {
   const ends = await fetchEndOffsets(kafka, topic);
-  const late = partitions
-    .map(({ partition, offset, metadata }) => ({
-      records: (ends.get(partition) ?? 0) - Number(offset),
-      at: timeOf(metadata),
-    }))
-    .filter(({ records }) => records > 0);
-  const records = late.reduce((sum, one) => sum + one.records, 0);
-  const oldest = Math.min(...late.map(({ at }) => at).filter((at) => !Number.isNaN(at)));
-  const age = Number.isFinite(oldest) ? `, since ${new Date(oldest).toISOString()}` : '';
-  return `${topic}: ${records} records behind in ${late.length} of ${ends.size} partitions${age}`;
+  const behind = partitions
+    .map(({ partition, offset }) => (ends.get(partition) ?? 0) - Number(offset))
+    .filter((records) => records > 0);
+  const records = behind.reduce((sum, one) => sum + one, 0);
+  return `${topic}: ${records} records behind in ${behind.length} of ${ends.size} partitions`;
 }
 
 /**

@@ -6,7 +6,7 @@ import { storeWithin } from './store/configuration-store.js';
 import { modelOn } from './store/database.js';
 import { rotateKeys, type Rotation } from './store/seal-anew.js';
 
-// `node services/config-api/dist/src/rotate-keys.js [--dry-run]`, with the service's MONGODB_URI and SECRETS_KEYS, seals
+// `node_modules/node/bin/node services/config-api/dist/src/rotate-keys.js [--dry-run]`, with the service's MONGODB_URI and SECRETS_KEYS, seals
 // with the first key what other keys have sealed. Run it until it says that nothing is left; it may be ended at any time.
 
 /** Deadline of the statements of one page, milliseconds: 500 writes. */

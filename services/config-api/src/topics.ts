@@ -2,7 +2,7 @@ import { TOPIC_TABLE } from '@webhooks/contracts';
 import { operateTopics, readKafkaSettings } from '@webhooks/kafka';
 import { readSettings, SettingsError } from '@webhooks/runtime';
 
-// `node services/config-api/dist/src/topics.js plan` says how Kafka's topics differ from those that the services need;
+// `node_modules/node/bin/node services/config-api/dist/src/topics.js plan` says how Kafka's topics differ from those that the services need;
 // `apply` creates and extends them. It reads KAFKA_… and TOPICS_REPLICATION_FACTOR, and needs no other setting.
 
 const settings = readSettings(process.env, (reader) => readKafkaSettings(reader, 'topics'));

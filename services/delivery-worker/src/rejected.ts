@@ -2,7 +2,7 @@ import { headerText, TOPICS } from '@webhooks/contracts';
 import { createKafka, openSink, readKafkaSettings, readToEnd, type KafkaRecord } from '@webhooks/kafka';
 import { readSettings, SettingsError } from '@webhooks/runtime';
 
-// `node services/delivery-worker/dist/src/rejected.js list` writes a line of JSON for each rejected record that was not
+// `node_modules/node/bin/node services/delivery-worker/dist/src/rejected.js list` writes a line of JSON for each rejected record that was not
 // returned yet, without its content; `return` appends those records to payments.events again. A consumer group remembers
 // which: `return` may be ended at any time and run again. It reads KAFKA_… and GROUP_PREFIX, and needs the rights to
 // read payments.events.rejected and to write payments.events.

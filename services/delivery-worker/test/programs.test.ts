@@ -44,7 +44,7 @@ it('rejected lists what was rejected and returns what is whole, once; lag says h
 
   await bench.publish(TOPICS.rejected, whole);
   expect((await run('lag')).out).toMatch(
-    /^delivery-worker\.rejected \(0 members\) {2}payments\.events\.rejected: 1 records behind in 1 of 12 partitions, since 20/m,
+    /^delivery-worker\.rejected \(0 members\) {2}payments\.events\.rejected: 1 records behind in 1 of 12 partitions$/m,
   );
   expect((await run('rejected', 'forget')).code).toBe(1);
   await bench.stop();

@@ -1,4 +1,4 @@
 import { operateLag } from '@webhooks/kafka';
 
-// `node services/query-api/dist/src/lag.js`, with the service's KAFKA_… settings, says how far each consumer group is behind.
+// `node_modules/node/bin/node services/query-api/dist/src/lag.js`, with the service's KAFKA_… settings, says how far each consumer group is behind.
 await operateLag('query-api');

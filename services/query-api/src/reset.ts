@@ -4,7 +4,7 @@ import { DATABASE } from './config.js';
 import { positionModelOn } from './projection/positions.js';
 import { forgetGeneration } from './projection/generation.js';
 
-// `node services/query-api/dist/src/reset.js`, with the service's MONGODB_URI, begins a new rebuild generation:
+// `node_modules/node/bin/node services/query-api/dist/src/reset.js`, with the service's MONGODB_URI, begins a new rebuild generation:
 // everything that Kafka stores is read again. Running instances exit within seconds, and their supervisor restarts
 // them. The documents stay.
 

@@ -72,17 +72,17 @@ export function attemptSpan(task: DeliveryTask, origin: string) {
 }
 
 /**
- * What became of an attempt. `result`: undefined when none was made. `settlement`, too: the configuration changed before a
- * connection was ready. There is no `url.full`: the path of an endpoint may hold a secret.
+ * What became of an attempt. `result`: undefined when nothing was sent. There is no `url.full`: the path of an endpoint may
+ * hold a secret.
  */
 export function attemptEnd(
-  settlement: { readonly kind: string; readonly reason?: string } | undefined,
+  settlement: { readonly kind: string; readonly reason?: string },
   result: { readonly status?: number; readonly error?: string; readonly code?: string } = {},
 ) {
   const { status = 0, error } = result;
-  const failure = settlement?.reason === 'fault' ? 'fault' : error;
+  const failure = settlement.reason === 'fault' ? 'fault' : error;
   return {
-    'webhook.settlement': settlement?.kind,
+    'webhook.settlement': settlement.kind,
     'webhook.cause': causeOf(result),
     'http.response.status_code': result.status,
     'error.type': status >= 300 ? String(status) : failure,

@@ -92,7 +92,7 @@ async function makeAttempt(
   }
 }
 
-/** As `makeAttempt`, with a span when the event's trace is sampled. */
+/** As `makeAttempt`, with a span when the event's trace is sampled. An attempt that was not made has none. */
 function attemptOnce(
   permit: Permit,
   configuration: Configuration,
@@ -103,8 +103,9 @@ function attemptOnce(
   if (span === undefined) return makeAttempt(permit, configuration, task, ports);
   const { traceparent, end } = span;
   return makeAttempt(permit, configuration, { ...task, traceparent }, ports).then((decided) => {
-    end(attemptEnd(decided?.settlement, decided?.outcome && resultFields(decided.outcome)));
-    return decided && { ...decided, traceparent };
+    if (decided === undefined) return undefined;
+    end(attemptEnd(decided.settlement, decided.outcome && resultFields(decided.outcome)));
+    return { ...decided, traceparent };
   });
 }
 
