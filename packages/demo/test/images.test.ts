@@ -1,6 +1,7 @@
-import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { has, needs } from './tool.js';
 
@@ -36,4 +37,23 @@ describe('an image', () => {
       native.map(([name]) => name.replace('x64', 'arm64')).filter((name) => !(name in packages)),
     ).toEqual([]);
   });
+});
+
+const MIB = 1_048_576;
+
+it.each([
+  ['no limit', 'memory.max', 'max', 1_536],
+  ['a limit of 512 MiB', 'memory.max', String(512 * MIB), 256],
+  ['a limit of 8 GiB', 'memory.max', String(8_192 * MIB), 1_536],
+  ['512 MiB in the first version of control groups', 'memory/memory.limit_in_bytes', String(512 * MIB), 256],
+  ['none there', 'memory/memory.limit_in_bytes', '9223372036854771712', 1_536],
+  ['no control groups', 'other', '', 1_536],
+])('the heap of a container with %s is half of it, and 1,536 MiB at most', (_limit, name, text, heap) => {
+  const folder = mkdtempSync(join(tmpdir(), 'cgroup-'));
+  mkdirSync(dirname(join(folder, name)), { recursive: true });
+  writeFileSync(join(folder, name), `${text}\n`);
+  const env = { ...process.env, CGROUP: folder, NODE_BINARY: 'echo' };
+  const flags = execFileSync(join(DOCKER, 'run-node'), ['main.js'], { env, encoding: 'utf8' });
+  rmSync(folder, { recursive: true });
+  expect(flags).toContain(`--max-old-space-size=${heap} `);
 });
