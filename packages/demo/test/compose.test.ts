@@ -12,10 +12,17 @@ interface Container {
   readonly environment?: Readonly<Record<string, string>>;
   readonly volumes?: readonly string[];
   readonly ports?: readonly string[];
+  readonly image?: string;
+  readonly entrypoint?: readonly string[];
+  readonly mem_limit?: string;
+  readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly logging?: { readonly options: Readonly<Record<string, string>> };
 }
 
 interface Compose {
   readonly services: Readonly<Record<string, Container>>;
+  readonly networks: Readonly<Record<string, { readonly name?: string }>>;
 }
 
 const compose = parse(read('docker-compose.yml'), { merge: true }) as Compose;
@@ -49,14 +56,29 @@ describe('docker-compose.yml', () => {
       return Array.isArray(networks) && networks.includes('outside');
     });
     expect(beside).toEqual(['delivery-worker']);
-    for (const service of beside) expect(environmentOf(service)['ADMIN_HOST']).toBe('127.0.0.1');
+    const host = `ADMIN_HOST=$$HOSTNAME.${compose.networks['inside']?.name ?? ''} `;
+    expect(compose.services['delivery-worker']?.entrypoint?.join(' ')).toContain(host);
   });
 
-  it('publishes ports on this machine only', () => {
+  it('publishes ports on this machine only, unless a setting says otherwise, and Kafka always', () => {
     const ports = Object.values(compose.services).flatMap((container) => container.ports ?? []);
     expect(ports.length).toBeGreaterThan(0);
-    expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
+    expect(
+      ports.filter((port) => !/^(\$\{PUBLISH_ADDRESS:-127\.0\.0\.1\}|127\.0\.0\.1):/.test(port)),
+    ).toEqual([]);
+    expect(compose.services['kafka']?.ports?.every((port) => port.startsWith('127.0.0.1:'))).toBe(true);
   });
+
+  it.each(Object.entries(compose.services))(
+    'bounds %s, and takes its image by setting',
+    (_name, container) => {
+      expect(container.mem_limit).toMatch(/^\d+[mg]$/);
+      expect(container.cap_drop).toEqual(['ALL']);
+      expect(container.security_opt).toEqual(['no-new-privileges:true']);
+      expect(container.logging?.options['max-size']).toBe('10m');
+      expect(container.image).toMatch(/^(webhooks\/[a-z-]+:local|\$\{[A-Z]+_IMAGE:-.*\})$/);
+    },
+  );
 
   it('mounts the folders that the containers of the demonstration use, and the image has them', () => {
     const mounted = Object.values(compose.services)
