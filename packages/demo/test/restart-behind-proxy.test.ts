@@ -1,11 +1,10 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@webhooks/local';
-import { buildEvent, eventually } from '@webhooks/testkit';
+import { buildEvent } from '@webhooks/testkit';
+import { startBalancer } from '@webhooks/testkit/account';
+import type { Balancer } from '@webhooks/testkit/account';
 import { startTestStack } from './test-stack.js';
 import type { TestStack } from './test-stack.js';
 import { has, needs } from './tool.js';
@@ -13,50 +12,22 @@ import { has, needs } from './tool.js';
 const nginx = has('nginx', '-v');
 const dir = mkdtempSync(join(tmpdir(), 'nginx-'));
 let running: TestStack;
-let proxy: ChildProcess | undefined;
+let proxy: Balancer | undefined;
 
 afterAll(async () => {
-  proxy?.kill('SIGQUIT');
-  if (proxy) await once(proxy, 'exit');
+  await proxy?.stop();
   await running.stop();
   rmSync(dir, { recursive: true, force: true });
 });
-
-const config = (port: number, upstreams: readonly string[]): string => `
-daemon off;
-worker_processes 1;
-pid ${dir}/nginx.pid;
-error_log ${dir}/error.log;
-events { worker_connections 1024; }
-http {
-  access_log off;
-  # A reload ends the connections of callers that wait for nothing: the next call would meet that.
-  keepalive_timeout 0;
-  ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${dir}/${name};`).join('\n  ')}
-  upstream ingest { ${upstreams.map((one) => `server ${one};`).join(' ')} keepalive 32; }
-  server {
-    # Accepted with its request: a reload closes connections whose request has not come yet.
-    listen 127.0.0.1:${port} deferred;
-    location / {
-      proxy_pass http://ingest;
-      proxy_http_version 1.1;
-      proxy_set_header Connection "";
-      proxy_next_upstream off;
-    }
-  }
-}`;
 
 const hostOf = (url: string): string => new URL(url).host;
 
 /** A proxy in front of two instances that looks four times a second whether the first is ready, as an ingress controller does. */
 async function startProxy(first: { url: string; admin: string }, second: string) {
-  const port = await freePort();
-  const file = join(dir, 'nginx.conf');
-  const write = (isReady: boolean): void =>
-    writeFileSync(file, config(port, isReady ? [hostOf(first.url), second] : [second]));
-  write(true);
-  const child = spawn('nginx', ['-p', dir, '-c', file], { stdio: ['ignore', 'inherit', 'inherit'] });
-  proxy = child;
+  const backends = (isReady: boolean) =>
+    (isReady ? [hostOf(first.url), second] : [second]).map((host) => ({ service: 'ingest', host }));
+  const balancer = await startBalancer(dir, backends(true));
+  proxy = balancer;
   let wasReady = true;
   const look = async (): Promise<void> => {
     const isReady = await fetch(`${first.admin}/readyz`).then(
@@ -65,11 +36,10 @@ async function startProxy(first: { url: string; admin: string }, second: string)
     );
     if (isReady === wasReady) return;
     wasReady = isReady;
-    write(isReady);
-    child.kill('SIGHUP');
+    await balancer.route(backends(isReady));
   };
   const looking = setInterval(() => void look().catch(() => undefined), 250);
-  return { url: `http://127.0.0.1:${port}`, stopLooking: () => clearInterval(looking) };
+  return { url: balancer.url, stopLooking: () => clearInterval(looking) };
 }
 
 async function tokenOf({ stack }: TestStack): Promise<string> {
@@ -125,7 +95,6 @@ needs('nginx', nginx)(
       `127.0.0.1:${second}`,
     );
     const token = await tokenOf(running);
-    await eventually(async () => (await fetch(url)).status === 404);
     const stop = keepPosting(url, token);
     await stack.fleet.stop('ingest');
     await stack.fleet.start('ingest');

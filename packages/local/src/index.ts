@@ -1,5 +1,6 @@
 export { lastLines } from './engine/command.js';
 export { freePort } from './engine/free-port.js';
+export { spawnGuarded } from './engine/guarded-process.js';
 export { writeWhole } from './engine/folders.js';
 export { startKafka } from './kafka/start-kafka.js';
 export { startKafkaCluster } from './kafka/embedded-cluster.js';

@@ -4,3 +4,4 @@ export * from './account/feed.js';
 export * from './account/kafka.js';
 export * from './account/progress.js';
 export * from './account/register-webhooks.js';
+export * from './account/start-balancer.js';

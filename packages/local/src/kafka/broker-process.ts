@@ -107,6 +107,7 @@ export interface BrokerLaunch {
   /** Default: a single broker. */
   readonly member?: ClusterMember;
   readonly secure?: SecureListener | undefined;
+  readonly forLoad?: boolean | undefined;
   /** Further options of the JVM. */
   readonly jvmOptions: readonly string[];
 }

@@ -27,6 +27,8 @@ export interface BrokerPlace {
   readonly member?: ClusterMember;
   /** A further listener `SECURE` at localhost, with TLS and SASL; default none. */
   readonly secure?: SecureListener | undefined;
+  /** Whether nobody kills it: then a pause on full cores must not count as its end. Default false. */
+  readonly forLoad?: boolean | undefined;
 }
 
 export interface SecureListener {
@@ -80,7 +82,7 @@ export function brokerSettings(place: BrokerPlace): BrokerSettings {
     'auto.create.topics.enable': false,
     'num.partitions': 1,
     // After kill -9 the broker is readmitted after 2 s instead of 12 s.
-    'broker.session.timeout.ms': 1_000,
+    'broker.session.timeout.ms': place.forLoad === true ? 3_000 : 1_000,
     'broker.heartbeat.interval.ms': 200,
     // No empty records to its own log each 0.5 s: they are a quarter of an idle broker's CPU time.
     'metadata.max.idle.interval.ms': 0,

@@ -31,8 +31,8 @@ export interface KafkaOptions {
   /** A further listener of the embedded broker, with TLS and SASL; default none. */
   readonly secure?: SecureListener;
   /**
-   * For lasting load: the embedded broker's hot code is compiled by all of Java's compilers. Default false: by the quick compiler only,
-   * which starts sooner and takes more CPU time for each record.
+   * For lasting load: the embedded broker's hot code is compiled by all of Java's compilers, and a pause of 3 s does not count as its end.
+   * Default false: by the quick compiler only, which starts sooner and takes more CPU time for each record, and a pause of 1 s counts.
    */
   readonly forLoad?: boolean;
   /** Further options of the embedded broker's JVM. */
@@ -119,11 +119,11 @@ export const superviseBroker = (
 
 async function startBroker(
   runtime: BrokerRuntime,
-  { dataDir, log, port: preferredPort, proxiedListeners = [], secure }: KafkaSettings,
+  { dataDir, log, port: preferredPort, proxiedListeners = [], secure, forLoad }: KafkaSettings,
   jvmOptions: readonly string[],
 ): Promise<KafkaEngine> {
   const [port, controllerPort] = [await freePort(preferredPort), await freePort()];
-  const launch = { folder: dataDir, port, controllerPort, proxiedListeners, secure, jvmOptions };
+  const launch = { folder: dataDir, port, controllerPort, proxiedListeners, secure, forLoad, jvmOptions };
   const lifecycle = await superviseBroker(runtime, launch, log);
   return Object.assign(lifecycle, { kind: 'embedded' as const, brokers: [`127.0.0.1:${port}`] });
 }

@@ -13,6 +13,8 @@ export interface ReplicaOptions {
   readonly like: string;
   /** Settings that replace the planned ones; default none. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Root of the built checkout whose program is used; default: this one. */
+  readonly checkout?: string | undefined;
 }
 
 /**
@@ -30,10 +32,10 @@ export function createFleet(plans: readonly ServicePlan[], dataDir: string, keep
     if (!plan) throw new Error(`there is no service ${name}`);
     return plan;
   };
-  const run = async (plan: ServicePlan, as: string): Promise<KeptService> => {
+  const run = async (plan: ServicePlan, as: string, checkout?: string): Promise<KeptService> => {
     const env = { KAFKA_CLIENT_ID: clientIdOf(as, dataDir), ...plan.env };
     const logFile = join(dataDir, 'logs', `${as}.log`);
-    const kept = await keepServiceRunning({ ...plan, env, logFile }, keep);
+    const kept = await keepServiceRunning({ ...plan, env, logFile, checkout }, keep);
     const service = Object.assign(kept, { name: as });
     running.push(service);
     keep.onProcessesChanged();
@@ -49,10 +51,14 @@ export function createFleet(plans: readonly ServicePlan[], dataDir: string, keep
     services: running as readonly KeptService[],
     /** Starts a service of the plan with its planned settings; resolves when it is ready. */
     start: async (name: string) => run(planOf(name), name),
-    /** Starts a further process of a planned service, on a free admin port; resolves when it is ready. */
-    startReplica: async ({ name, like, env = {} }: ReplicaOptions) => {
+    /**
+     * Starts a further process of a planned service, on a free admin port, or the planned one with other settings. Resolves when it is
+     * ready.
+     */
+    startReplica: async ({ name, like, env = {}, checkout }: ReplicaOptions) => {
       const plan = planOf(like);
-      return run({ ...plan, adminPort: await freePort(), env: { ...plan.env, ...env } }, name);
+      const adminPort = name === like ? plan.adminPort : await freePort();
+      return run({ ...plan, adminPort, env: { ...plan.env, ...env } }, name, checkout);
     },
     /** Stops one service by SIGTERM; it is not restarted. Does nothing when it does not run. */
     stop,

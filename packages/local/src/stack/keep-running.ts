@@ -84,6 +84,7 @@ export async function keepServiceRunning(options: ServiceOptions, keep: KeepOpti
   );
   return {
     name: options.name,
+    adminPort: options.adminPort,
     get pid() {
       return current.pid;
     },

@@ -35,9 +35,7 @@ export function lastWords(logFile: string, from: number): string {
   return (words === '' ? 'its log is empty' : words).slice(0, MAX_LENGTH);
 }
 
-const SERVICES = join(import.meta.dirname, '..', '..', '..', '..', '..', 'services');
-/** The entry point of the images, which sets the memory limits of V8 and of the allocator. */
-const RUN_NODE = join(SERVICES, '..', 'deploy', 'docker', 'run-node');
+const CHECKOUT = join(import.meta.dirname, '..', '..', '..', '..', '..');
 const READY_TIMEOUT_MS = 90_000;
 const STOP_TIMEOUT_MS = 60_000;
 
@@ -47,6 +45,8 @@ export interface ServiceOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Everything the service prints is appended here. */
   readonly logFile: string;
+  /** Root of the built checkout whose service is started; default: this one. */
+  readonly checkout?: string | undefined;
   /** Aborts when the service is no longer needed, and so ends the wait. */
   readonly abandoned?: AbortSignal;
 }
@@ -84,7 +84,9 @@ async function untilReady(
   throw new Error(`${name} ${reason === undefined ? obstacle : ended}; see ${logFile}`);
 }
 
-function forkService(entry: string, { env, adminPort, logFile }: ServiceOptions): ChildProcess {
+function forkService({ name, env, adminPort, logFile, checkout = CHECKOUT }: ServiceOptions): ChildProcess {
+  const entry = join(checkout, 'services', name, 'dist', 'src', 'main.js');
+  if (!existsSync(entry)) throw new Error(`${name} is not built: run npm run build`);
   const log = openSync(logFile, 'a');
   const child = fork(entry, {
     env: {
@@ -95,7 +97,8 @@ function forkService(entry: string, { env, adminPort, logFile }: ServiceOptions)
       ADMIN_PORT: String(adminPort),
       ...env,
     },
-    execPath: RUN_NODE,
+    // The entry point of the images, which sets the memory limits of V8 and of the allocator.
+    execPath: join(checkout, 'deploy', 'docker', 'run-node'),
     execArgv: [],
     // A session of its own: Ctrl-C reaches only the parent, which stops its services in order. The service ends when the parent ends.
     detached: true,
@@ -107,10 +110,8 @@ function forkService(entry: string, { env, adminPort, logFile }: ServiceOptions)
 
 /** Starts a service as a process and waits until it is ready. Throws with the path of its log when it ends before. */
 export async function startServiceProcess(options: ServiceOptions) {
-  const entry = join(SERVICES, options.name, 'dist', 'src', 'main.js');
-  if (!existsSync(entry)) throw new Error(`${options.name} is not built: run npm run build`);
   const logStart = existsSync(options.logFile) ? statSync(options.logFile).size : 0;
-  const child = forkService(entry, options);
+  const child = forkService(options);
   let reason: string | undefined;
   const ended = once(child, 'exit').then(([code, signal]) => {
     reason = signal === null ? `exit code ${String(code)}` : String(signal);

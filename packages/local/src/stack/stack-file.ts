@@ -55,7 +55,7 @@ export interface StackDescription {
   readonly clients: readonly DevelopmentClient[];
   /** A certificate for `localhost` that deliveries trust, and the authority that signed it. */
   readonly tls: { readonly caFile: string; readonly certFile: string; readonly keyFile: string };
-  /** Admin servers of the services by name. */
+  /** Admin servers of the services and their further processes, by name. */
   readonly admin: Readonly<Record<string, string>>;
   /** Process ids by name; an engine that this stack did not start has none. */
   readonly processes: Readonly<Record<string, number>>;

@@ -116,7 +116,9 @@ function describe(parts: StackParts): StackDescription {
     tokenEndpoint: issuer.tokenEndpoint,
     clients,
     tls: { caFile: authority.caFile, certFile: certificate.certFile, keyFile: certificate.keyFile },
-    admin: Object.fromEntries(plans.map(({ name, adminPort }) => [name, `http://127.0.0.1:${adminPort}`])),
+    admin: Object.fromEntries(
+      [...plans, ...services].map(({ name, adminPort }) => [name, `http://127.0.0.1:${adminPort}`]),
+    ),
     processes: Object.fromEntries(pids.flatMap(([name, pid]) => (pid === undefined ? [] : [[name, pid]]))),
   };
 }

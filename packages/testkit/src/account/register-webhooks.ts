@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ProblemError, createClient } from '@webhooks/client';
-import type { Client, WebhookInput } from '@webhooks/client';
+import type { CallOptions, Client, WebhookInput } from '@webhooks/client';
 import type { PaymentEvent } from '@webhooks/contracts';
 import type { DevelopmentClient, StackDescription } from '@webhooks/local';
 
@@ -14,8 +14,13 @@ export type FedStack = ServiceAddresses & Pick<StackDescription, 'kafkaBrokers' 
 export const IN_FORCE_MS = 1_000;
 
 /** Creates a client of the services with these credentials. */
-export function clientFor({ clientId, clientSecret }: DevelopmentClient, stack: ServiceAddresses): Client {
+export function clientFor(
+  { clientId, clientSecret }: DevelopmentClient,
+  stack: ServiceAddresses,
+  options: CallOptions = {},
+): Client {
   return createClient({
+    ...options,
     baseUrl: stack.configApi,
     ingestUrl: stack.ingest,
     queryUrl: stack.queryApi ?? stack.configApi,
@@ -24,11 +29,15 @@ export function clientFor({ clientId, clientSecret }: DevelopmentClient, stack: 
 }
 
 /** Creates a client with the first credentials for which `fits` is true. Throws when there are none. */
-export function findClient(stack: FedStack, fits: (client: DevelopmentClient) => boolean): Client {
+export function findClient(
+  stack: FedStack,
+  fits: (client: DevelopmentClient) => boolean,
+  options?: CallOptions,
+): Client {
   const found = stack.clients.find(fits);
   if (!found)
     throw new Error('the stack has no client for a tenant of the events, or none for a payment system');
-  return clientFor(found, stack);
+  return clientFor(found, stack, options);
 }
 
 /** Registers an endpoint, or moves it to this run's address when an earlier run registered it. */
