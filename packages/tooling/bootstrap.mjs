@@ -24,6 +24,7 @@ const COMMANDS = {
   // One thread for collections, as the services have: with two the endpoint of `bench handlers` stood still for 0.15 s on full cores.
   bench: { build: true, runs: [[QUIET_TIMERS, '--v8-pool-size=1', 'packages/proof/dist/src/bench/main.js']] },
   chaos: { build: true, runs: [[QUIET_TIMERS, 'packages/proof/dist/src/chaos/main.js']] },
+  upgrade: { build: true, runs: [[QUIET_TIMERS, 'packages/proof/dist/src/upgrade/main.js']] },
   test: {
     build: true,
     runs: [

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DATA_DIR, print } from '@webhooks/testkit/account';
 import { runScenario } from './scenario.js';
-import { describeRun } from '../describe-run.js';
+import { describeRun } from '../campaign.js';
 import { SCENARIOS, readUsage, usageText } from './command-line.js';
 import { formatSummary } from './report.js';
 import type { RunReport, VoidReport } from './report.js';

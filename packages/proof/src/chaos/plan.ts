@@ -136,7 +136,7 @@ async function begin({ fault: name, target }: Step, { faults, world }: PlanRun):
 }
 
 /** Takes a fault back, waits until what was hit is up again, and says how it ended. */
-async function settle(step: Step, startedAt: number, mending: Promise<void>, print: Print) {
+export async function settle(step: Step, startedAt: number, mending: Promise<void>, print: Print) {
   const takenBackAt = Date.now();
   let end: Pick<DoneStep, 'outcome' | 'why'> = { outcome: 'done' };
   try {

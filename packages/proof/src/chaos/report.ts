@@ -1,19 +1,13 @@
+import type { SeedRun } from '../campaign.js';
 import type { Verdict } from './checker/check.js';
 import type { ChaosResult } from './run-chaos.js';
 import type { DoneStep } from './plan.js';
-
-/** One run of a campaign. A run without a result has no verdict, because the runner itself failed. */
-export interface SeedRun {
-  readonly seed: number;
-  readonly passed: boolean;
-  readonly result?: ChaosResult;
-}
 
 /** Lists the number of SIGKILLs by process. */
 const killsOf = (killed: readonly string[]): string =>
   [...Map.groupBy(killed, (name) => name)].map(([name, own]) => `${name} ${own.length}`).join(', ');
 
-const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
+export const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 
 /** A line for each fault that was reached: how often, and the longest time until its target had recovered. */
 function faultLines(steps: readonly DoneStep[]): readonly string[] {
@@ -43,12 +37,10 @@ function findingLines({ findings }: Verdict): readonly string[] {
   return ['', `findings: ${findings.length}`, ...counts, '', ...lines];
 }
 
-/** Formats the closing lines: the faults, the findings, and the delivery account in one line. */
-export function formatReport({ steps, verdict, killed }: ChaosResult): readonly string[] {
+/** Formats the findings, and the delivery account in one line. */
+export function formatVerdict(verdict: Verdict): readonly string[] {
   const { acceptedEvents, repeats, slowestMs, recoveryMs, ...fates } = verdict.totals;
   return [
-    ...['', 'faults', ...faultLines(steps)],
-    `kills: ${killed.length} (${killsOf(killed)})`,
     ...findingLines(verdict),
     '',
     `recovery=${seconds(recoveryMs)} events=${acceptedEvents} repeats=${repeats} slowest=${seconds(slowestMs)}`,
@@ -58,10 +50,21 @@ export function formatReport({ steps, verdict, killed }: ChaosResult): readonly 
   ];
 }
 
+/** Formats the closing lines: the faults and the verdict. */
+export const formatReport = ({ steps, verdict, killed }: ChaosResult): readonly string[] => [
+  ...['', 'faults', ...faultLines(steps)],
+  `kills: ${killed.length} (${killsOf(killed)})`,
+  ...formatVerdict(verdict),
+];
+
 const row = (cells: readonly unknown[]): string => `| ${cells.join(' | ')} |`;
 
 /** Formats the results of several runs as Markdown, with the command that repeats them. */
-export function formatCampaign(runs: readonly SeedRun[], command: string, machine: string): string {
+export function formatCampaign(
+  runs: readonly SeedRun<ChaosResult>[],
+  command: string,
+  machine: string,
+): string {
   const results = runs.flatMap(({ result, ...about }) => (result ? [{ ...result, ...about }] : []));
   const tables = results.map(({ killed, steps, verdict: { totals, findings } }) => ({
     kills: killed.length,

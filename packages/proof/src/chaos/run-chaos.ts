@@ -11,7 +11,7 @@ import { FAULTS } from './faults.js';
 import { makeChanges, isMade } from './generator/changes.js';
 import type { Change } from './generator/changes.js';
 import { INGRESSES, createIngestSender, openTopicIngress, generate } from './generator/generator.js';
-import type { SendEvents, Journal } from './generator/generator.js';
+import type { Journal } from './generator/generator.js';
 import { runPlan, waitOrStop } from './plan.js';
 import type { Step, DoneStep } from './plan.js';
 import { openWorld } from './world/world.js';
@@ -59,70 +59,83 @@ export function findUntested({
   ];
 }
 
+/** What is sent and changed while something else happens. */
+export interface Load extends Pick<
+  ChaosOptions,
+  'seed' | 'eventsPerSecond' | 'dataDir' | 'stopping' | 'print'
+> {
+  readonly world: Pick<World, 'clientOf' | 'receivers' | 'paymentSystem' | 'stack'>;
+  /** When the load ends at the latest, milliseconds of `performance.now()`. */
+  readonly until: number;
+}
+
 /**
- * Runs the faults, sends events and changes configurations at the same time. When the time is over, or a part fails, the other parts end in
- * order.
+ * Sends events and changes configurations while `work` runs, until it aborts `over`. When a part fails, the other parts end in order:
+ * `stopping` tells `work` so.
  */
-async function breakUnderLoad(
-  world: World,
-  journal: Journal,
-  topic: SendEvents,
-  options: ChaosOptions,
-): Promise<Pick<Evidence, 'steps' | 'changes'>> {
-  const { seed, eventsPerSecond, durationMs } = options;
-  const failing = new AbortController();
-  const over = new AbortController();
-  const stopping = AbortSignal.any([options.stopping, failing.signal]);
+export async function workUnderLoad<T>(
+  { world, seed, eventsPerSecond, dataDir, until, print, ...given }: Load,
+  work: (stopping: AbortSignal, over: AbortController) => Promise<T>,
+): Promise<Pick<Evidence, 'sent' | 'changes'> & { readonly done: T }> {
+  const [failing, over] = [new AbortController(), new AbortController()];
+  const sent: Journal = new Map();
   const changes: Change[] = [];
-  const startedAt = performance.now();
-  const until = startedAt + durationMs;
+  const topic = await openTopicIngress(world.stack.description().kafkaBrokers);
   const parts = [
-    runPlan({ ...options, stopping, faults: FAULTS, world, startedAt, until }),
+    work(AbortSignal.any([given.stopping, failing.signal]), over),
     generate({
       random: createRandom(seed),
       eventsPerSecond,
-      ingresses: { ingest: createIngestSender(world.paymentSystem), topic },
-      journal,
+      ingresses: { ingest: createIngestSender(world.paymentSystem), topic: topic.sendEvents },
+      journal: sent,
       stopping: over.signal,
     }),
     makeChanges({ world, onChange: (change) => changes.push(change), until, stopping: over.signal }),
-    waitOrStop(durationMs, stopping).finally(() => over.abort()),
   ] as const;
   for (const part of parts) part.catch(() => failing.abort());
   await Promise.allSettled(parts);
-  const [steps] = await Promise.all(parts);
-  return { steps, changes };
+  await topic.close();
+  const [done] = await Promise.all(parts);
+  writeFileSync(join(dataDir, 'journal.json'), JSON.stringify([...sent.values()]));
+  print('· all is done, and no more events are sent; waiting for the remaining deliveries');
+  // Otherwise its breaker would open, because it gets only refused events now, and the last retries would take hours.
+  await world.receivers.stubborn.become({ reply: 200 });
+  return { sent, changes, done };
 }
 
 async function run(world: World, options: ChaosOptions): Promise<ChaosResult> {
-  const { dataDir, print, seed } = options;
-  print(`· seed ${seed}: ${options.eventsPerSecond} events a second for ${options.durationMs / 1_000} s`);
-  const journal: Journal = new Map();
-  const topic = await openTopicIngress(world.stack.description().kafkaBrokers);
-  const done = await breakUnderLoad(world, journal, topic.sendEvents, options).finally(topic.close);
-  writeFileSync(join(dataDir, 'journal.json'), JSON.stringify([...journal.values()]));
-  print('· all faults have ended, and no more events are sent; waiting for the remaining deliveries');
-  // Otherwise its breaker would open, because it gets only refused events now, and the last retries would take hours.
-  await world.receivers.stubborn.become({ reply: 200 });
-  const evidence = await gatherEvidence(world, { ...done, sent: journal });
+  const { durationMs, print, seed } = options;
+  print(`· seed ${seed}: ${options.eventsPerSecond} events a second for ${durationMs / 1_000} s`);
+  const startedAt = performance.now();
+  const until = startedAt + durationMs;
+  const load = { ...options, world, until };
+  const { done: steps, ...done } = await workUnderLoad(load, async (stopping, over) => {
+    const ending = waitOrStop(durationMs, stopping).finally(() => over.abort());
+    const steps = await runPlan({ ...options, stopping, faults: FAULTS, world, startedAt, until });
+    await ending;
+    return steps;
+  });
+  const evidence = await gatherEvidence(world, { ...done, steps });
   print('· all evidence is read; comparing');
-  return {
-    verdict: check(evidence),
-    steps: done.steps,
-    killed: world.killed,
-    untested: findUntested(evidence),
-  };
+  return { verdict: check(evidence), steps, killed: world.killed, untested: findUntested(evidence) };
+}
+
+/** Runs in a world that is stopped in any case. One that does not stop in order does not void the verdict: it is one more finding. */
+export async function runIn<W extends Pick<World, 'stop'>, R extends Pick<ChaosResult, 'verdict'>>(
+  world: W,
+  work: (world: W) => Promise<R>,
+): Promise<R> {
+  const result = await work(world).catch((error: unknown) =>
+    closeAfterFault([() => world.stop()], 'the world', error),
+  );
+  const findings = [...result.verdict.findings];
+  await world.stop().catch((error: unknown) => findings.push({ kind: 'not-stopped', text: String(error) }));
+  return { ...result, verdict: { ...result.verdict, findings } };
 }
 
 /** One run from an empty world to its verdict. Everything that was started is stopped. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   mkdirSync(options.dataDir, { recursive: true });
   const world = await openWorld(options.dataDir, options.print);
-  const { verdict, ...result } = await run(world, options).catch((error: unknown) =>
-    closeAfterFault([() => world.stop()], 'the world', error),
-  );
-  const findings = [...verdict.findings];
-  // A world that does not stop in order does not void the verdict. It is one more finding.
-  await world.stop().catch((error: unknown) => findings.push({ kind: 'not-stopped', text: String(error) }));
-  return { ...result, verdict: { ...verdict, findings } };
+  return runIn(world, () => run(world, options));
 }

@@ -88,13 +88,14 @@ const isExplained = (at: number, sentAt: number, steps: readonly DoneStep[]): bo
 /** Checks that a copy of the event, or a fault before a 2xx or soon after it, explains each repeat. */
 export function checkRepeats(
   file: CaseFile,
-  { steps }: Evidence,
+  { steps, redelivered }: Evidence,
 ): { readonly repeats: number; readonly findings: readonly Finding[] } {
   let repeats = 0;
-  const findings = judgeEach(file, ({ arrivals, sent, copies, configuration }) => {
+  const findings = judgeEach(file, ({ deliveryId, arrivals, sent, copies, configuration }) => {
     const successes = arrivals.filter(isSuccess).map(({ receivedAt }) => receivedAt);
-    // All but the last one, because no repeat followed it.
-    const earlier = successes.sort((a, b) => a - b).slice(0, -1);
+    // All but the last one, because no repeat followed it, and one more for each redelivery, which was requested.
+    const others = 1 + (redelivered?.get(deliveryId) ?? 0);
+    const earlier = successes.sort((a, b) => a - b).slice(0, -others);
     if (earlier.length === 0) return undefined;
     repeats += earlier.length;
     const disturbances = findDisturbances(steps, configuration.receiver);

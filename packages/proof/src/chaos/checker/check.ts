@@ -7,9 +7,12 @@ import { checkContent, checkLog, checkStatements, checkTransactions } from './ch
 import { checkFates } from './check-fates.js';
 import { checkRepeats, checkSchedule } from './check-attempts.js';
 
+/** Kinds of findings of an upgrade alone; `upgrade.md` tells what they mean. */
+type UpgradeFindingKind = 'failed-call' | 'costly-switch' | 'not-pulled';
+
 /** A finding in words. */
 export interface ReportedFinding {
-  readonly kind: FindingKind;
+  readonly kind: FindingKind | UpgradeFindingKind;
   readonly text: string;
   /** Only for the first two findings of a kind that concern a delivery. */
   readonly timeline?: readonly string[];

@@ -46,8 +46,8 @@ export function promisedFor(
 }
 
 /**
- * Processes, and their links, whose faults do not affect a worker's group and commits. An event that an ingress wrote twice is a second
- * copy on the topic, which is counted separately.
+ * Processes, and their links, whose faults do not affect a worker's group and commits; also as `config-api-2`. An event that an ingress
+ * wrote twice is a second copy on the topic, which is counted separately.
  */
 const ELSEWHERE: ReadonlySet<string> = new Set(['config-api', 'ingest', 'query-api', 'mongodb']);
 
@@ -59,7 +59,7 @@ export const findDisturbances = (steps: readonly DoneStep[], ...targets: string[
   steps.filter(
     ({ track, target, outcome }) =>
       outcome !== 'passed-over' &&
-      (targets.includes(target) || (track === 'system' && !ELSEWHERE.has(target))),
+      (targets.includes(target) || (track === 'system' && !ELSEWHERE.has(target.replace(/-\d+$/, '')))),
   );
 
 /** Without faults an event is read well within this time: a fetch and a fan-out, on a loaded machine. */

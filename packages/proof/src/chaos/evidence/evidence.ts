@@ -87,6 +87,8 @@ export interface Evidence {
   readonly arrivals: readonly Arrived[];
   readonly changes: readonly Change[];
   readonly steps: readonly DoneStep[];
+  /** Delivery id → how often it was sent again by an accepted request; default: nothing was. */
+  readonly redelivered?: ReadonlyMap<string, number>;
   readonly topics: TopicEvidence;
   /** Delivery id → status, of all tenants. */
   readonly log: ReadonlyMap<string, LoggedStatus>;

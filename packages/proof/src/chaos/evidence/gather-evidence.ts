@@ -57,10 +57,11 @@ async function readArrivals(file: string): Promise<readonly Arrived[]> {
 const untilDone = (countLeft: () => Promise<number>): Promise<void> =>
   untilNone(() => countLeft().catch(() => Infinity), POLLING);
 
-/** Returns the number of records that query-api has not projected yet. */
-async function countUnprojected({ stack }: World): Promise<number> {
-  const lags = await readLags(stack.description().admin['query-api']);
-  return areZero(lags) ? 0 : lags.reduce((sum, { records }) => sum + records, 1);
+/** Returns the number of records that no process of query-api has projected yet: each knows only its own partitions. */
+async function countUnprojected({ stack }: Pick<World, 'stack'>): Promise<number> {
+  const admins = Object.entries(stack.description().admin).filter(([name]) => name.startsWith('query-api'));
+  const lags = await Promise.all(admins.map(([, admin]) => readLags(admin)));
+  return lags.every(areZero) ? 0 : lags.flat().reduce((sum, { records }) => sum + records, 1);
 }
 
 /** Reads the delivery log of all tenants since the first event, page by page. */
@@ -82,7 +83,7 @@ async function readLog(
 
 /** Requests the transactions of up to 200 accepted payments, evenly chosen. A reversal has no transaction of its own. */
 async function readTransactions(
-  { clientOf }: World,
+  { clientOf }: Pick<World, 'clientOf'>,
   sent: Evidence['sent'],
 ): Promise<readonly SeenTransaction[]> {
   const isPayment = ({ event, acceptedAt }: SentEvent): boolean =>
@@ -115,8 +116,8 @@ async function readStatements(
 
 /** Waits until the workers are done or stalled, and stops them. Waits likewise for query-api, then reads all evidence. */
 export async function gatherEvidence(
-  world: World,
-  seen: Pick<Evidence, 'changes' | 'sent' | 'steps'>,
+  world: Pick<World, 'stack' | 'clientOf' | 'arrivalsFile'>,
+  seen: Pick<Evidence, 'changes' | 'sent' | 'steps' | 'redelivered'>,
 ): Promise<Evidence> {
   await untilDone(() => countUnhandled(world.stack));
   await Promise.all(WORKERS.map((name) => world.stack.fleet.stop(name)));

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Client } from '@webhooks/client';
 import { freePort, PAYMENT_SYSTEM, closeAfterFault, closeAll, startStack } from '@webhooks/local';
-import type { CertificateAuthority, Closer } from '@webhooks/local';
+import type { CertificateAuthority, Closer, Stack } from '@webhooks/local';
 import { startEndpoint } from '@webhooks/testkit';
 import type { ConnectionBehaviour, Endpoint, Script } from '@webhooks/testkit';
 import { clientFor, findClient, registerWebhooks } from '@webhooks/testkit/account';
@@ -88,6 +88,24 @@ async function reserveProxiedListeners(links: Links) {
   return Object.fromEntries(await Promise.all(LINKS.filter((name) => name !== 'mongodb').map(reserve)));
 }
 
+/** Opens the receivers of a run, and registers its configurations. Resolves when they are in force. */
+export async function openReceivers(
+  { authority }: Pick<Stack, 'authority'>,
+  clientOf: (tenantId: string) => Client,
+  dataDir: string,
+  closers: Closer[],
+) {
+  /** Append-only file of the arrivals at all receivers. */
+  const arrivalsFile = join(dataDir, 'arrivals.ndjson');
+  const receivers = await openEach(RECEIVERS, (name) => openReceiver(name, arrivalsFile, authority), closers);
+  const webhooks = planConfigurations().map(({ tenantId, ref, eventType, receiver, path }) => ({
+    ...{ tenantId, ref, eventType },
+    endpointUrl: `${receivers[receiver].origin}${path}`,
+  }));
+  await registerWebhooks(clientOf, webhooks);
+  return { arrivalsFile, receivers };
+}
+
 /** Starts everything that a run breaks: real processes, engines and receivers, and the network between them. */
 async function open(dataDir: string, print: Print, closers: Closer[]) {
   const links = await openEach(LINKS, async () => openTcpProxy(await freePort()), closers);
@@ -111,23 +129,12 @@ async function open(dataDir: string, print: Print, closers: Closer[]) {
     like: WORKERS[0],
     env: { KAFKA_BROKERS: `127.0.0.1:${links[WORKERS[1]].port}` },
   });
-  /** Append-only file of the arrivals at all receivers. */
-  const arrivalsFile = join(dataDir, 'arrivals.ndjson');
-  const receivers = await openEach(
-    RECEIVERS,
-    (name) => openReceiver(name, arrivalsFile, stack.authority),
-    closers,
-  );
   const clientOf = (tenantId: string): Client => clientFor(stack.clientOf(tenantId), stack.description());
-  const webhooks = planConfigurations().map(({ tenantId, ref, eventType, receiver, path }) => ({
-    ...{ tenantId, ref, eventType },
-    endpointUrl: `${receivers[receiver].origin}${path}`,
-  }));
-  await registerWebhooks(clientOf, webhooks);
   /** Every SIGKILL so far, by the name of the process. */
   const killed: string[] = [];
   return {
-    ...{ stack, links, receivers, arrivalsFile, clientOf, killed },
+    ...{ stack, links, clientOf, killed },
+    ...(await openReceivers(stack, clientOf, dataDir, closers)),
     /** The client that posts events of all tenants. */
     paymentSystem: findClient(description, ({ clientId }) => clientId === PAYMENT_SYSTEM),
     stop: () => closeAll(closers, 'the world'),
