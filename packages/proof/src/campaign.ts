@@ -57,7 +57,7 @@ export const readSeeds = (values: Readonly<Record<'seed' | 'seeds' | 'rate', str
 });
 
 /** One run of a campaign. A run without a result has no verdict, because the runner itself failed. */
-export interface SeedRun<R> {
+interface SeedRun<R> {
   readonly seed: number;
   readonly passed: boolean;
   readonly result?: R;
@@ -73,8 +73,6 @@ interface Command<A, R> {
   readonly optionsOf: (given: A) => string;
   /** Runs one seed, from its plan to its verdict. Its data lie in `dataDir`. */
   readonly run: (given: A, dataDir: string, stopping: AbortSignal) => Promise<Omit<SeedRun<R>, 'seed'>>;
-  /** Called after each run with all runs so far; default: nothing is done. */
-  readonly onRun?: (runs: readonly SeedRun<R>[], command: string, machine: string) => void;
 }
 
 interface SeedArguments {
@@ -87,7 +85,7 @@ const why = (error: unknown): string => (error instanceof Error ? String(error.s
 
 /** Runs one seed after the other, and writes all results so far after each. Returns true when each run passed. */
 async function runSeeds<A extends SeedArguments, R>(
-  { name, optionsOf, run, onRun }: Command<A, R>,
+  { name, optionsOf, run }: Command<A, R>,
   given: A,
   stopping: AbortSignal,
 ): Promise<boolean> {
@@ -106,7 +104,6 @@ async function runSeeds<A extends SeedArguments, R>(
     else print(`everything is kept in ${dataDir}`);
     runs.push({ ...done, seed, passed });
     writeFileSync(join(DATA_DIR, `${name}.json`), `${JSON.stringify({ ...about, runs }, null, 2)}\n`);
-    onRun?.(runs, command, JSON.stringify(about.machine));
   }
   print(`written to ${join(DATA_DIR, name)}.json; to run the same plan again: ${command}`);
   return runs.length === given.seeds && runs.every(({ passed }) => passed);

@@ -1,12 +1,10 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { DATA_DIR, print } from '@webhooks/testkit/account';
+import { print } from '@webhooks/testkit/account';
 import { runCommand } from '../campaign.js';
 import { FAULTS } from './faults.js';
 import { formatPlan, makePlan } from './plan.js';
 import { USAGE, readArguments } from './read-arguments.js';
 import type { ChaosArguments } from './read-arguments.js';
-import { formatCampaign, formatReport } from './report.js';
+import { formatReport } from './report.js';
 import { runChaos } from './run-chaos.js';
 import type { ChaosResult } from './run-chaos.js';
 
@@ -42,6 +40,4 @@ process.exitCode = await runCommand({
   usage: `${USAGE}\nFaults: ${NAMES.join(', ')}`,
   read: (args, randomSeed) => readArguments(args, NAMES, randomSeed),
   ...{ optionsOf, run },
-  onRun: (runs, command, machine) =>
-    writeFileSync(join(DATA_DIR, 'chaos-report.md'), formatCampaign(runs, command, machine)),
 });

@@ -1,4 +1,3 @@
-import type { SeedRun } from '../campaign.js';
 import type { Verdict } from './checker/check.js';
 import type { ChaosResult } from './run-chaos.js';
 import type { DoneStep } from './plan.js';
@@ -56,35 +55,3 @@ export const formatReport = ({ steps, verdict, killed }: ChaosResult): readonly 
   `kills: ${killed.length} (${killsOf(killed)})`,
   ...formatVerdict(verdict),
 ];
-
-const row = (cells: readonly unknown[]): string => `| ${cells.join(' | ')} |`;
-
-/** Formats the results of several runs as Markdown, with the command that repeats them. */
-export function formatCampaign(
-  runs: readonly SeedRun<ChaosResult>[],
-  command: string,
-  machine: string,
-): string {
-  const results = runs.flatMap(({ result, ...about }) => (result ? [{ ...result, ...about }] : []));
-  const tables = results.map(({ killed, steps, verdict: { totals, findings } }) => ({
-    kills: killed.length,
-    faults: steps.filter(({ outcome }) => outcome === 'done').length,
-    ...totals,
-    findings: findings.length,
-  }));
-  const names = Object.keys(tables[0] ?? {}) as (keyof (typeof tables)[number])[];
-  /** The longest of several times wins; counts are added up. */
-  const all = names.map((name) => {
-    const values = tables.map((table) => table[name]);
-    return name.endsWith('Ms') ? Math.max(...values) : values.reduce((sum, value) => sum + value, 0);
-  });
-  return [
-    ...['```sh', command, '```', ''],
-    `${runs.filter(({ passed }) => passed).length} of ${runs.length} runs passed, on ${machine}.`,
-    ...runs.filter(({ result }) => !result).map(({ seed }) => `Seed ${seed} has no verdict.`),
-    ...['', row(['seed', 'passed', ...names]), row(['---', '---', ...names.map(() => '---')])],
-    ...results.map(({ seed, passed }, index) => row([seed, passed, ...Object.values(tables[index] ?? {})])),
-    row(['all', '', ...all]),
-    ...['', `Kills: ${killsOf(results.flatMap(({ killed }) => killed))}`, ''],
-  ].join('\n');
-}

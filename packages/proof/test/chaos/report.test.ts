@@ -1,4 +1,4 @@
-import { formatCampaign, formatReport } from '../../src/chaos/report.js';
+import { formatReport } from '../../src/chaos/report.js';
 import type { ChaosResult } from '../../src/chaos/run-chaos.js';
 import type { DoneStep } from '../../src/chaos/plan.js';
 
@@ -43,22 +43,4 @@ it('the report names the delivery account in its last line, and each finding wit
   expect(lines).toContain('lost: evt_1 for /steady is neither delivered nor waiting');
   expect(lines).toContain('    sent to ingest');
   expect(lines).toContain('  kill                         1 times, 8.0 s at most, passed over 1');
-});
-
-it('the page of several runs has a row for each and their sum, and says which has no verdict', () => {
-  const page = formatCampaign(
-    [
-      { seed: 7, passed: false },
-      { seed: 8, passed: true, result: RESULT },
-      { seed: 9, passed: false, result: RESULT },
-    ],
-    'npm run chaos -- --seed 7 --seeds 3',
-    'a machine',
-  );
-  expect(page).toContain('1 of 3 runs passed, on a machine.');
-  expect(page).toContain('Seed 7 has no verdict.');
-  expect(page).toContain('| 8 | true | 4 | 2 | 10 | 20 | 17 | 1 | 1 | 0 | 1 | 2 | 2600 | 1234 | 1 |');
-  expect(page).toContain('| all |  | 8 | 4 | 20 | 40 | 34 | 2 | 2 | 0 | 2 | 4 | 2600 | 1234 | 2 |');
-  expect(page).toContain('Kills: kafka 6, ingest 2');
-  expect(page).toContain('npm run chaos -- --seed 7 --seeds 3');
 });

@@ -17,7 +17,8 @@ interface ProjectionsOptions {
 }
 
 const CHECK_EVERY_MS = 1_000;
-const STOP_MS = 10_000;
+/** Time to write what was read, milliseconds. The next owner of the partitions waits for it, and may write the rest again. */
+const STOP_MS = 2_000;
 const LATE = 'the projection did not catch up in time for queries';
 
 type Running = Map<string, RunningProjection>;
