@@ -36,9 +36,11 @@ function typeOf({ type, min: minimum, max: maximum }) {
 /** `settings` and `files` of a block. A lower-case name is a file that a setting names. */
 function definitionsOf([block, settings]) {
   const isFile = (name) => SECRET.test(name) || name.endsWith('_FILE');
-  const values = settings.filter(([name]) => !isFile(name)).map(([name, one]) => [name, typeOf(one)]);
+  // The Job of the topics alone makes topics.
+  const own = settings.filter(([name]) => block === 'topics' || !name.startsWith('TOPICS_'));
+  const values = own.filter(([name]) => !isFile(name)).map(([name, one]) => [name, typeOf(one)]);
   const file = { $ref: '#/definitions/file' };
-  const paths = settings.filter(([name]) => isFile(name)).map(([name]) => name.replace(/(_FILE)?$/, '_FILE'));
+  const paths = own.filter(([name]) => isFile(name)).map(([name]) => name.replace(/(_FILE)?$/, '_FILE'));
   const object = { type: 'object', additionalProperties: false };
   return {
     [`${block}Settings`]: { ...object, properties: Object.fromEntries(values) },
@@ -55,14 +57,8 @@ const [configApi, ingest, deliveryWorker, queryApi, console] = await Promise.all
 );
 const only = (settings, pattern) => settings.filter(([name]) => pattern.test(name));
 const has = (settings, name) => settings.some(([other]) => other === name);
-/** The Job of the topics alone makes topics. */
-const OWN = /^(?!TOPICS_)/;
 const blocks = {
-  configApi: only(configApi, OWN),
-  ingest: only(ingest, OWN),
-  deliveryWorker: only(deliveryWorker, OWN),
-  queryApi: only(queryApi, OWN),
-  console: only(console, OWN),
+  ...{ configApi, ingest, deliveryWorker, queryApi, console },
   kafka: only(ingest, /^KAFKA_/),
   issuer: only(console, /^(TOKEN|TENANT)_/),
   endpoints: configApi.filter(([name]) => has(deliveryWorker, name) && !has(ingest, name)),

@@ -151,6 +151,10 @@ describe('the Helm chart', () => {
     ['ingest.settings.MAX_PENDING_BYTE=1', "'MAX_PENDING_BYTE' not allowed"],
     ['kafka.settings.KAFKA_BROKERS=', 'KAFKA_BROKERS of configApi is required'],
     ['deliveryWorker.autoscaling.maxReplicas=13', '/deliveryWorker/autoscaling/maxReplicas'],
+    [
+      'httpRoute.enabled=false,ingress.enabled=true,configApi.host=,ingest.host=,queryApi.host=,console.enabled=false,canary.enabled=false',
+      'ingress.enabled: no service has a host',
+    ],
   ])('refuses %s', (setting, message) => {
     expect(() => render(THREE_ZONES, [setting])).toThrow(message);
   });

@@ -1,4 +1,4 @@
-import { readSettings } from '@webhooks/runtime';
+import { readSettings, reportFaults } from '@webhooks/runtime';
 import { readKafkaSettings } from './connect-kafka.js';
 import { createKafka, type Kafka } from './kafkajs/create-kafka.js';
 import { fetchEndOffsets } from './kafkajs/topics.js';
@@ -17,9 +17,10 @@ async function describeLag(kafka: Kafka, { topic, partitions }: GroupOffsets): P
 
 /**
  * Writes a line for each topic of each consumer group of a service: its members, and how far it is behind as it has
- * committed. Reads KAFKA_… and GROUP_PREFIX of the environment. Rejects when Kafka does not respond, or refuses.
+ * committed. Reads KAFKA_… and GROUP_PREFIX of the environment. Ends the process when Kafka does not respond, or refuses.
  */
 export async function operateLag(service: string): Promise<void> {
+  reportFaults();
   const { settings, groupPrefix } = readSettings(process.env, (reader) => ({
     settings: readKafkaSettings(reader, 'lag'),
     groupPrefix: reader.text('GROUP_PREFIX', service),

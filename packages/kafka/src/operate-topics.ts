@@ -12,7 +12,8 @@ interface Difference {
   readonly settings: readonly (readonly [name: string, found: string | undefined, wanted: string])[];
 }
 
-async function compareOne(kafka: Kafka, spec: TopicSpec): Promise<Difference> {
+async function compareOne(kafka: Kafka, spec: TopicSpec, known: ReadonlySet<string>): Promise<Difference> {
+  if (!known.has(spec.name)) return { spec, partitions: 0, settings: [] };
   const partitions = await countPartitions(kafka.adminConnections, spec.name, OFFSETS_DEADLINE_MS);
   const wanted = Object.entries(spec.configs);
   const found = await settingsOf(kafka, spec.name, Object.keys(spec.configs));
@@ -22,23 +23,16 @@ async function compareOne(kafka: Kafka, spec: TopicSpec): Promise<Difference> {
 
 async function compareTopics(kafka: Kafka, specs: readonly TopicSpec[]): Promise<readonly Difference[]> {
   await kafka.adminConnections.cluster.connect();
-  const existing = new Set(await kafka.admin().listTopics());
-  const compared = await Promise.all(
-    specs.map(async (spec) =>
-      existing.has(spec.name) ? compareOne(kafka, spec) : { spec, partitions: 0, settings: [] },
-    ),
-  );
+  const known = new Set(await kafka.admin().listTopics());
+  const compared = await Promise.all(specs.map((spec) => compareOne(kafka, spec, known)));
   return compared.filter(
     ({ spec, partitions, settings }) => partitions !== spec.partitions || settings.length > 0,
   );
 }
 
 /** What `apply` does about a difference, or what a person has to do. */
-function* linesOf({
-  spec: { name, partitions: wanted },
-  partitions,
-  settings,
-}: Difference): Generator<string> {
+function* linesOf({ spec, partitions, settings }: Difference): Generator<string> {
+  const { name, partitions: wanted } = spec;
   if (partitions === 0) yield `create   ${name}: ${wanted} partitions`;
   else if (partitions < wanted) yield `add      ${name}: ${partitions} partitions become ${wanted}`;
   else if (partitions > wanted)
@@ -55,23 +49,19 @@ async function apply(kafka: Kafka, specs: readonly TopicSpec[], found: readonly 
 }
 
 /**
- * Compares topics with their specification and writes a line for each difference. With `apply` it creates what is
+ * Compares topics with their specification and prints a line for each difference. Unless `isPlan`, it creates what is
  * missing and adds partitions; it changes no setting, because a shorter retention deletes records. Resolves with the
  * exit code: 1 when a plan is not empty. Rejects when Kafka does not respond, or refuses.
  */
-export async function operateTopics(
-  settings: KafkaSettings,
-  topics: readonly TopicSpec[],
-  options: { readonly apply: boolean; readonly write: (line: string) => void },
-): Promise<0 | 1> {
+export async function operateTopics(settings: KafkaSettings, topics: readonly TopicSpec[], isPlan: boolean) {
   const specs = replicated(topics, settings);
   const kafka = createKafka(settings);
   try {
     const found = await compareTopics(kafka, specs);
-    for (const line of found.flatMap((one) => [...linesOf(one)])) options.write(`${line}\n`);
-    if (options.apply) await apply(kafka, specs, found);
+    for (const line of found.flatMap((one) => [...linesOf(one)])) process.stdout.write(`${line}\n`);
+    if (!isPlan) await apply(kafka, specs, found);
     else if (found.length > 0) return 1;
-    options.write(`${specs.length} topics are there\n`);
+    process.stdout.write(`${specs.length} topics are there\n`);
     return 0;
   } finally {
     await kafka.close();

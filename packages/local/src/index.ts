@@ -24,6 +24,7 @@ export type { EngineProxies } from './stack/service-environments.js';
 export { openDevelopmentSecrets } from './stack/clients.js';
 export type { DevelopmentSecrets } from './stack/clients.js';
 export type { Fleet, ReplicaOptions } from './stack/fleet.js';
+export { ENDED_BY_ITSELF } from './stack/keep-running.js';
 export { PREFERRED_PORTS, choosePort } from './stack/ports.js';
 export type { StackDescription } from './stack/stack-file.js';
 export { startStack } from './stack/start-stack.js';

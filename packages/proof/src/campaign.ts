@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { cpus, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -56,15 +56,14 @@ export const readSeeds = (values: Readonly<Record<'seed' | 'seeds' | 'rate', str
   eventsPerSecond: readNumber('rate', values.rate, { min: 1, max: 1_000 }),
 });
 
-/** One run of a campaign. A run without a result has no verdict, because the runner itself failed. */
-interface SeedRun<R> {
-  readonly seed: number;
+/** What became of a seed. Without a result it has no verdict, because the runner itself failed. */
+interface Outcome {
   readonly passed: boolean;
-  readonly result?: R;
+  readonly result?: unknown;
 }
 
 /** A command that runs seeds. */
-interface Command<A, R> {
+interface Command<A> {
   readonly name: 'chaos' | 'upgrade';
   readonly usage: string;
   /** Reads the arguments; throws for invalid ones. */
@@ -72,26 +71,20 @@ interface Command<A, R> {
   /** The options that repeat a run. */
   readonly optionsOf: (given: A) => string;
   /** Runs one seed, from its plan to its verdict. Its data lie in `dataDir`. */
-  readonly run: (given: A, dataDir: string, stopping: AbortSignal) => Promise<Omit<SeedRun<R>, 'seed'>>;
+  readonly run: (given: A, dataDir: string, stopping: AbortSignal) => Promise<Outcome>;
 }
 
-interface SeedArguments {
-  readonly seed: number;
-  readonly seeds: number;
-  readonly help: boolean;
-}
+type SeedArguments = Pick<ReturnType<typeof readSeeds>, 'seed' | 'seeds'> & { readonly help: boolean };
 
 const why = (error: unknown): string => (error instanceof Error ? String(error.stack) : String(error));
 
 /** Runs one seed after the other, and writes all results so far after each. Returns true when each run passed. */
-async function runSeeds<A extends SeedArguments, R>(
-  { name, optionsOf, run }: Command<A, R>,
-  given: A,
-  stopping: AbortSignal,
-): Promise<boolean> {
+async function runSeeds<A extends SeedArguments>(command: Command<A>, given: A, stopping: AbortSignal) {
+  const { name, optionsOf, run } = command;
+  mkdirSync(DATA_DIR, { recursive: true });
   const about = { ...describeRun(), settings: given };
-  const command = `npm run ${name} -- ${optionsOf(given)} --seeds ${given.seeds}`;
-  const runs: SeedRun<R>[] = [];
+  const again = `npm run ${name} -- ${optionsOf(given)} --seeds ${given.seeds}`;
+  const runs: (Outcome & { readonly seed: number })[] = [];
   for (let seed = given.seed; seed < given.seed + given.seeds && !stopping.aborted; seed += 1) {
     const dataDir = join(DATA_DIR, `${name}-${process.pid}-${seed}`);
     print(`· the plan of ${optionsOf({ ...given, seed })}`);
@@ -105,12 +98,12 @@ async function runSeeds<A extends SeedArguments, R>(
     runs.push({ ...done, seed, passed });
     writeFileSync(join(DATA_DIR, `${name}.json`), `${JSON.stringify({ ...about, runs }, null, 2)}\n`);
   }
-  print(`written to ${join(DATA_DIR, name)}.json; to run the same plan again: ${command}`);
+  print(`written to ${join(DATA_DIR, name)}.json; to run the same plan again: ${again}`);
   return runs.length === given.seeds && runs.every(({ passed }) => passed);
 }
 
 /** Runs a command from its arguments to its exit code: 0 when each run passed, 2 for wrong arguments. */
-export async function runCommand<A extends SeedArguments, R>(command: Command<A, R>): Promise<number> {
+export async function runCommand<A extends SeedArguments>(command: Command<A>): Promise<number> {
   let given: A;
   try {
     given = command.read(process.argv.slice(2), randomInt(MAX_SEED));

@@ -6,7 +6,7 @@ export { bindFields, createLogger, errorFields, createLogThrottles, createLogThr
 export type { LogFields, Logger } from './logger.js';
 export { repeat, repeatUntilClose, type Repetition, shareNext } from './repeat.js';
 export type { Checks } from './run-checks.js';
-export { readProcessSettings, runService, type ServiceScope } from './run-service.js';
+export { readProcessSettings, reportFaults, runService, type ServiceScope } from './run-service.js';
 export { endAfter, NO_TRACING, type Tracing } from './tracing.js';
 export { addGauge, addSourceGauge, watchSource, type SourceState } from './watch-sources.js';
 export { Gauge, Histogram, Registry, type Counter } from 'prom-client';

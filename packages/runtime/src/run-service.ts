@@ -157,6 +157,7 @@ async function start<C>(definition: ServiceDefinition<C>): Promise<void> {
     process.exit(await runChecks(definition.checks(config), (line) => process.stdout.write(line)));
   if (argument !== undefined) throw new SettingsError([`the argument must be 'check' or absent`]);
   const { name: service } = definition;
+  const { adminPort: port, adminHost: host } = settings;
   const build = { version: readVersion(), commit: settings.commit };
   const log = createLogger(service, settings.logLevel);
   log.info('starting', { ...build, pid: process.pid, node: process.version });
@@ -169,12 +170,7 @@ async function start<C>(definition: ServiceDefinition<C>): Promise<void> {
   exportState({ service, ...build }, scope);
   watchProcess(log, shutdown);
   try {
-    const admin = await startAdminServer({
-      port: settings.adminPort,
-      host: settings.adminHost,
-      build,
-      ...scope,
-    });
+    const admin = await startAdminServer({ port, host, build, ...scope });
     closers.add('admin server', () => admin.close());
     // Whoever started this process knows from here on that this process has the admin port, and no other.
     process.send?.('listening');
@@ -202,4 +198,12 @@ export async function runService<C>(definition: ServiceDefinition<C>): Promise<v
     process.exitCode = 2;
     if (process.connected) process.disconnect();
   }
+}
+
+/** For a program that ends with its work: a fault ends it with one sentence on standard error and exit code 2. */
+export function reportFaults(): void {
+  process.once('uncaughtException', ({ message }) => {
+    process.stderr.write(`${message}\n`);
+    process.exit(2);
+  });
 }

@@ -81,14 +81,10 @@ type TracingSettings = ReturnType<typeof readTracingSettings>;
 /** The flag `sampled`: the lowest bit of the last byte. */
 const isSampled = (traceparent: string): boolean => Number.parseInt(traceparent.slice(-2), 16) % 2 === 1;
 
-/** Random for each process, and then counted: random bytes for each event cost a worker 2 % of its CPU. */
-const TRACE_PREFIX = randomBytes(8).toString('hex');
-let unsampled = 0;
-
 /** A context that nobody exports. */
 function unsampledContext(): string {
-  const spanId = (unsampled += 1).toString(16).padStart(16, '0');
-  return `00-${TRACE_PREFIX}${spanId}-${spanId}-00`;
+  const hex = randomBytes(24).toString('hex');
+  return `00-${hex.slice(16)}-${hex.slice(0, 16)}-00`;
 }
 
 type Warn = (...fault: unknown[]) => void;

@@ -37,7 +37,11 @@ it('topics plan says what differs, and apply creates and extends, but changes no
   expect(again.code).toBe(1);
   expect(again.out).toMatch(/^differs {2}payments\.events: retention\.ms is 1000; /m);
   expect(again.out).not.toMatch(/^(create|add) /m);
-  expect((await run('topics', ['delete'], env)).code).toBe(1);
+  const refused = { code: 2, out: 'the argument must be plan or apply\n' };
+  expect(await run('topics', ['delete'], env)).toEqual(refused);
+  expect((await run('topics', ['plan'], {})).out).toMatch(
+    /^the environment is not valid:\n {2}- KAFKA_BROKERS /,
+  );
 }, 120_000);
 
 const NEW = `k2:${Buffer.alloc(32, 9).toString('base64')}`;
@@ -58,6 +62,11 @@ it('rotate-keys seals with the first key what another one sealed, and config-api
   const SECRETS_KEYS_BOTH = `${NEW},${SECRETS_KEYS}`;
   const { MONGODB_URI = '' } = before.env;
   const env = { MONGODB_URI, SECRETS_KEYS: SECRETS_KEYS_BOTH };
+  // With a key too few it says which webhook it needs it for, and changes nothing.
+  expect(await run('rotate-keys', [], { MONGODB_URI, SECRETS_KEYS: NEW })).toEqual({
+    code: 2,
+    out: `the sealed secret of ${configurationKey(tenantId, ref)} names a version or a key that this service does not have\n`,
+  });
   const dry = { code: 0, out: '1 webhooks: 1 to be sealed anew\n' };
   expect(await run('rotate-keys', ['--dry-run'], env)).toEqual(dry);
   expect(await run('rotate-keys', [], env)).toEqual({ code: 0, out: '1 webhooks: 1 sealed anew\n' });

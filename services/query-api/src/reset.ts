@@ -1,5 +1,5 @@
 import { readMongodbSettings, withConnection } from '@webhooks/mongodb';
-import { readSettings } from '@webhooks/runtime';
+import { readSettings, reportFaults } from '@webhooks/runtime';
 import { DATABASE } from './config.js';
 import { positionModelOn } from './projection/positions.js';
 import { forgetGeneration } from './projection/generation.js';
@@ -8,6 +8,7 @@ import { forgetGeneration } from './projection/generation.js';
 // everything that Kafka stores is read again. Running instances exit within seconds, and their supervisor restarts
 // them. The documents stay.
 
+reportFaults();
 const settings = readSettings(process.env, (reader) => readMongodbSettings(reader, DATABASE));
 if (!(await withConnection(settings, positionModelOn, forgetGeneration)))
   throw new Error(

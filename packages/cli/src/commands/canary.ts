@@ -14,7 +14,7 @@ import { localTime } from '../times.js';
 
 /** Half of what a leg may take before it counts as missing. */
 const CALL = { timeoutMs: 5_000 } as const;
-/** A worker's clock may be behind ours, by ten minutes as an operator may find it. Deliveries are listed by its time. */
+/** A worker's clock may be up to ten minutes behind ours, and deliveries are listed by its time. */
 const CLOCKS_MS = 600_000;
 
 const timeText = (): string => dim(localTime(new Date()));

@@ -51,15 +51,15 @@ export const DELIVERY_POLICY_SCHEMA = {
 } as const;
 
 /** The owner of sealed policy secrets. It differs from that of a signing secret, so the two cannot be swapped. */
-const ownerOf = (key: string): string => `${key}/policy`;
+export const policyOwnerOf = (key: string): string => `${key}/policy`;
 
 /** Seals the secrets of a policy. `key`: the key of the configuration; see `configurationKey` and `sealSecret`. */
 export const sealPolicySecrets = (ring: Keyring, secrets: PolicySecrets, key: string): string =>
-  sealSecret(ring, JSON.stringify(secrets), ownerOf(key));
+  sealSecret(ring, JSON.stringify(secrets), policyOwnerOf(key));
 
 /** Opens sealed policy secrets; `{}` for undefined. Throws as `openSecret` does. */
 export const openPolicySecrets = (ring: Keyring, sealed: string | undefined, key: string): PolicySecrets =>
-  sealed === undefined ? {} : (JSON.parse(openSecret(ring, sealed, ownerOf(key))) as PolicySecrets);
+  sealed === undefined ? {} : (JSON.parse(openSecret(ring, sealed, policyOwnerOf(key))) as PolicySecrets);
 
 /**
  * Returns a header's name in the form that receivers compare. CGI (RFC 3875 §4.1.18) and WSGI read `Webhook_Id` as

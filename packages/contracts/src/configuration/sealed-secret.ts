@@ -39,20 +39,18 @@ export function sealSecret(ring: Keyring, secret: string, owner: string): string
 }
 
 /** Returns the id of the key that sealed a secret. */
-export const keyIdOf = (sealed: string): string | undefined => sealed.split('.')[1];
+export const keyIdOf = (sealed: string | undefined): string | undefined => sealed?.split('.')[1];
 
 /** Returns the id of a key that one of these sealed values needs and the ring lacks; undefined when none is missing. */
 export const missingKey = (ring: Keyring, sealed: readonly (string | undefined)[]): string | undefined =>
-  sealed
-    .flatMap((one) => one?.split('.')[1] ?? [])
-    .find((needed) => !ring.keys.some(({ id }) => id === needed));
+  sealed.flatMap((one) => keyIdOf(one) ?? []).find((needed) => !ring.keys.some(({ id }) => id === needed));
 
 /** Decrypts a sealed secret. Throws when the key is not in the ring, or when the text or the owner was changed. */
 export function openSecret(ring: Keyring, sealed: string, owner: string): string {
   const [version, id, encoded] = sealed.split('.');
   const key = ring.keys.find((candidate) => candidate.id === id)?.key;
   if (version !== 'v1' || !encoded || !key)
-    throw new Error('the sealed secret names a version or a key that this service does not have');
+    throw new Error(`the sealed secret of ${owner} names a version or a key that this service does not have`);
   const bytes = Buffer.from(encoded, 'base64url');
   const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
     .setAAD(Buffer.from(owner))

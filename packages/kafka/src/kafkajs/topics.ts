@@ -141,13 +141,8 @@ export async function requireCompacted(kafka: Kafka, topic: string): Promise<tru
  * Requests the current end of each partition: the offset of the next committed record. Rejects after `deadlineMs`;
  * default 5,000.
  */
-export function fetchEndOffsets(
-  kafka: Kafka,
-  topic: string,
-  { deadlineMs = OFFSETS_DEADLINE_MS }: { readonly deadlineMs?: number } = {},
-): Promise<EndOffsets> {
-  return endOffsetsOf(kafka.adminConnections, topic, deadlineMs);
-}
+export const fetchEndOffsets = (kafka: Kafka, topic: string, options?: { readonly deadlineMs?: number }) =>
+  endOffsetsOf(kafka.adminConnections, topic, options?.deadlineMs);
 
 /** As `fetchEndOffsets`, on the given connections and with their isolation level. */
 export function endOffsetsOf(connections: Connections, topic: string, deadlineMs = OFFSETS_DEADLINE_MS) {

@@ -8,8 +8,8 @@ import type { SourceOptions } from './source-types.js';
 const STALLED_MS = 60_000;
 
 /**
- * Reads one topic as a member of a group, up to where it ends now. Rejects when `handle` fails for a record, or when
- * nothing was handled for a minute. What was handled before is committed.
+ * Reads one topic as a member of a group, up to where it ends now. A record whose `handle` rejects is handled again.
+ * Rejects when nothing was handled for a minute, and says why. What was handled before is committed.
  */
 export async function readToEnd(
   options: Omit<SourceOptions, 'topics' | 'onFatal'> & { readonly topic: string },
@@ -17,25 +17,18 @@ export async function readToEnd(
   const { kafka, topic, handle } = options;
   const ends = await fetchEndOffsets(kafka, topic);
   let handledAt = performance.now();
-  let fault: unknown;
-  const handled = (): void => void (handledAt = performance.now());
-  const failed = (error: unknown): never => {
-    fault ??= error;
-    throw error;
-  };
   const source = await openSource({
     ...options,
     topics: [topic],
-    handle: (record) => handle(record).then(handled, failed),
+    handle: (record) => handle(record).then(() => (handledAt = performance.now())),
   });
   const isRead = (): boolean => {
     const positions = new Map(source.positions().map(({ partition, offset }) => [partition, offset]));
     return [...ends].every(([partition, end]) => (positions.get(partition) ?? -1) >= end);
   };
   const isStalled = (): boolean => performance.now() - handledAt > STALLED_MS;
-  await until(() => isRead() || fault !== undefined || isStalled(), Infinity);
-  const done = isRead();
+  await until(() => isRead() || isStalled(), Infinity);
+  const [done, { lastError = 'no record came' }] = [isRead(), source.health()];
   await source.stop({ deadlineMs: 0 });
-  if (done) return;
-  throw new Error(`${topic} was not read to its end`, { cause: fault });
+  if (!done) throw new Error(`${topic} was not read to its end: ${lastError}`);
 }

@@ -5,12 +5,7 @@ import { errorText, lastLines, runCommand } from '../engine/command.js';
 import { READY_DEADLINE_MS, untilClear, type PollOptions } from '../engine/wait.js';
 import { launchEngine } from '../engine/engine-lifecycle.js';
 import type { GuardedProcess } from '../engine/guarded-process.js';
-import {
-  brokerProperties,
-  type ClusterMember,
-  type ProxiedListener,
-  type SecureListener,
-} from './broker-properties.js';
+import { brokerProperties, type BrokerPlace } from './broker-properties.js';
 
 /** Creates a kafkajs client without a log, for a broker that may not run yet. `retries`: default 0. */
 export const createUnloggedKafka = (brokers: readonly string[], retries = 0): Kafka =>
@@ -97,17 +92,9 @@ export interface BrokerRuntime {
   readonly template?: string;
 }
 
-export interface BrokerLaunch {
+export interface BrokerLaunch extends Omit<BrokerPlace, 'logDir'> {
   /** Folder for `server.properties`, `kafka.log` and, below it, `data`. */
   readonly folder: string;
-  readonly port: number;
-  readonly controllerPort: number;
-  /** Further listeners, each reached through a proxy; default none. */
-  readonly proxiedListeners?: readonly ProxiedListener[];
-  /** Default: a single broker. */
-  readonly member?: ClusterMember;
-  readonly secure?: SecureListener | undefined;
-  readonly forLoad?: boolean | undefined;
   /** Further options of the JVM. */
   readonly jvmOptions: readonly string[];
 }

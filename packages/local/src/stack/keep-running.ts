@@ -8,6 +8,8 @@ import type { ServiceOptions } from './service-process.js';
 /** Interval of checks whether a process runs, and the first pause after a failed start. */
 const LOOK_MS = 250;
 const MAX_PAUSE_MS = 5_000;
+/** A line of the log with these words says that a process ended by itself. */
+export const ENDED_BY_ITSELF = 'ended by itself';
 
 export interface KeepOptions {
   readonly log: (line: string) => void;
@@ -34,7 +36,7 @@ function keepRunning({ name, exitReason, startAgain }: Kept, { log, onProcessesC
   const look = async (): Promise<void> => {
     const reason = exitReason();
     if (reason === undefined) return;
-    if (endedAt === undefined) log(`${name} ended (${reason}); it is started again`);
+    if (endedAt === undefined) log(`${name} ${ENDED_BY_ITSELF} (${reason}); it is started again`);
     endedAt ??= performance.now();
     try {
       await startAgain(signal);

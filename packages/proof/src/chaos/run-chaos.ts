@@ -60,10 +60,7 @@ export function findUntested({
 }
 
 /** What is sent and changed while something else happens. */
-export interface Load extends Pick<
-  ChaosOptions,
-  'seed' | 'eventsPerSecond' | 'dataDir' | 'stopping' | 'print'
-> {
+export interface Load extends Omit<ChaosOptions, 'steps' | 'durationMs'> {
   readonly world: Pick<World, 'clientOf' | 'receivers' | 'paymentSystem' | 'stack'>;
   /** When the load ends at the latest, milliseconds of `performance.now()`. */
   readonly until: number;
@@ -97,7 +94,7 @@ export async function workUnderLoad<T>(
   await topic.close();
   const [done] = await Promise.all(parts);
   writeFileSync(join(dataDir, 'journal.json'), JSON.stringify([...sent.values()]));
-  print('· all is done, and no more events are sent; waiting for the remaining deliveries');
+  print('· load and faults have ended; waiting for the remaining deliveries');
   // Otherwise its breaker would open, because it gets only refused events now, and the last retries would take hours.
   await world.receivers.stubborn.become({ reply: 200 });
   return { sent, changes, done };

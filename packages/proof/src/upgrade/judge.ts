@@ -60,7 +60,7 @@ function costsOf(file: CaseFile, evidence: UpgradeEvidence) {
   });
 }
 
-/** Calls that failed, as nginx logged them or as their callers saw them; one call may be told twice. */
+/** Calls that failed, as nginx logged them or as their callers saw them; one call may be reported twice. */
 const failedCalls = ({ calls, failures, sent, changes }: UpgradeEvidence): readonly string[] => [
   ...calls.filter((line) => !line.startsWith('2')),
   ...failures,

@@ -34,15 +34,13 @@ function openCalls() {
     redelivered: new Map<string, number>(),
   };
   const cursors = new Map<string, string>();
-  /** Pulls all notifications of a tenant that it has not pulled yet. */
-  const pull = async (client: Client, tenantId: string): Promise<void> => {
-    for (let hasMore = true; hasMore;) {
-      const after = cursors.get(tenantId);
-      const page = await client.notifications({ wait: 1, ...(after === undefined ? {} : { after }) });
-      for (const { id } of page.data) seen.pulled.add(id);
-      cursors.set(tenantId, page.nextCursor);
-      hasMore = page.hasMore;
-    }
+  /** Pulls the next page of a tenant's notifications. Returns whether it was the last one. */
+  const pull = async (client: Client, tenantId: string): Promise<boolean> => {
+    const after = cursors.get(tenantId);
+    const page = await client.notifications({ wait: 1, ...(after === undefined ? {} : { after }) });
+    for (const { id } of page.data) seen.pulled.add(id);
+    cursors.set(tenantId, page.nextCursor);
+    return !page.hasMore;
   };
   /** Sends a delivery of a steady webhook again. */
   const redeliver = async (client: Client, ref: string): Promise<void> => {
@@ -55,7 +53,7 @@ function openCalls() {
   };
   /** Pulls and sends again, until it is stopped. */
   const callOn = async ({ callerOf }: UpgradeWorld, stopping: AbortSignal): Promise<void> => {
-    const repeat = async (tenant: string, call: (client: Client, tenant: string) => Promise<void>) => {
+    const repeat = async (tenant: string, call: (client: Client, tenant: string) => Promise<unknown>) => {
       const client = callerOf(tenant);
       while (!stopping.aborted) {
         await call(client, tenant).catch((error: unknown) => seen.failures.push(String(error)));
@@ -114,10 +112,8 @@ export async function runUpgrade(options: UpgradeOptions): Promise<UpgradeResult
 
 /** Formats the closing lines: what each switch cost, the verdict and the calls. */
 export function formatReport({ switches, verdict, calls, redeliveries }: UpgradeResult): readonly string[] {
-  const rows = switches.map(({ service, instance, to, ms, gapMs, repeats }) => [
-    service,
-    instance,
-    to,
+  const rows = switches.map(({ ms, gapMs, repeats, ...names }) => [
+    ...Object.values(names),
     seconds(ms),
     seconds(gapMs),
     String(repeats),

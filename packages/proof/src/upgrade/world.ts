@@ -1,7 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PAYMENT_SYSTEM, closeAfterFault, closeAll, freePort, startStack } from '@webhooks/local';
+import {
+  ENDED_BY_ITSELF,
+  PAYMENT_SYSTEM,
+  closeAfterFault,
+  closeAll,
+  freePort,
+  startStack,
+} from '@webhooks/local';
 import type { Closer } from '@webhooks/local';
 import { DATA_DIR, clientFor, findClient, startBalancer } from '@webhooks/testkit/account';
 import type { Print } from '@webhooks/testkit/account';
@@ -10,22 +17,26 @@ import { openReceivers } from '../chaos/world/world.js';
 import { INSTANCES, SERVICES } from './plan.js';
 import type { Instance, Switch } from './plan.js';
 
-/** The archive of a revision has 20 MB. */
-const GIT = { cwd: join(DATA_DIR, '..'), maxBuffer: 2 ** 30 };
+/** Of each command: the archive of a revision has 20 MB, and a build takes two minutes here. */
+const BOUNDS = { cwd: join(DATA_DIR, '..'), maxBuffer: 2 ** 30, timeout: 1_800_000 };
 
 /** Returns the root of a built checkout of a revision, which is built once and kept by its commit. Throws when it cannot be built. */
 export function buildRelease(revision: string, print: Print): string {
-  const commit = execFileSync('git', ['rev-parse', '--verify', `${revision}^{commit}`], GIT);
-  const checkout = join(DATA_DIR, 'releases', commit.toString().trim());
+  const found = execFileSync('git', ['rev-parse', '--verify', `${revision}^{commit}`], BOUNDS);
+  const commit = found.toString().trim();
+  const checkout = join(DATA_DIR, 'releases', commit);
   // Written last: a build that was interrupted has none, and begins anew.
   const built = join(checkout, '.built');
   if (existsSync(built)) return checkout;
   print(`· building ${revision} in ${checkout}`);
   rmSync(checkout, { recursive: true, force: true });
   mkdirSync(checkout, { recursive: true });
-  execFileSync('tar', ['-x', '-C', checkout], { input: execFileSync('git', ['archive', revision], GIT) });
+  execFileSync('tar', ['-x', '-C', checkout], {
+    ...BOUNDS,
+    input: execFileSync('git', ['archive', commit], BOUNDS),
+  });
   const build = ['packages/tooling/bootstrap.mjs', 'build'];
-  execFileSync(process.execPath, build, { cwd: checkout, stdio: 'inherit' });
+  execFileSync(process.execPath, build, { ...BOUNDS, cwd: checkout, stdio: 'inherit' });
   writeFileSync(built, '');
   return checkout;
 }
@@ -37,9 +48,6 @@ export interface WorldOptions {
   readonly print: Print;
 }
 
-/** An API serves on for a second after SIGTERM, for what nginx accepted before it was told. */
-const API_SETTINGS = SERVICES.map((service) => [service, { SHUTDOWN_DELAY_MS: '1000' }] as const);
-const OVERRIDES = { ...Object.fromEntries(API_SETTINGS), 'delivery-worker': WORKER_SETTINGS };
 /** Callers retry nothing, so no failure is hidden. */
 const ONCE = { maxRetries: 0 };
 
@@ -47,19 +55,19 @@ async function open({ dataDir, release, print }: WorldOptions, closers: Closer[]
   const ended: string[] = [];
   const log = (line: string): void => {
     print(line);
-    // The stack says this when a process ended by itself, and starts it again.
-    if (line.includes(' ended (')) ended.push(line);
+    if (line.includes(ENDED_BY_ITSELF)) ended.push(line);
   };
   const stack = await startStack({
     ...{ dataDir, fixedPorts: false, forLoad: true, tenants: TENANTS },
-    ...{ without: SERVICES, overrides: OVERRIDES, log },
+    ...{ without: SERVICES, overrides: { 'delivery-worker': WORKER_SETTINGS }, log },
   });
   closers.push(() => stack.stop());
   const ports = await Promise.all(INSTANCES.map(() => freePort()));
   const backends = INSTANCES.map((one, index) => ({ ...one, host: `127.0.0.1:${ports[index] ?? 0}` }));
   const start = ({ service, instance }: Instance, checkout?: string) => {
     const { host = '' } = backends.find((one) => one.instance === instance) ?? {};
-    const env = { PORT: new URL(`http://${host}`).port };
+    // An API serves on for a second after SIGTERM, for what nginx accepted before its list changed.
+    const env = { PORT: new URL(`http://${host}`).port, SHUTDOWN_DELAY_MS: '1000' };
     return stack.fleet.startReplica({ name: instance, like: service, env, checkout });
   };
   await Promise.all(INSTANCES.map((instance) => start(instance, release)));

@@ -1,6 +1,6 @@
 import { formatReport } from '../../src/upgrade/run-upgrade.js';
 
-it('the report tells of each switch, of the findings and of the calls', () => {
+it('the report shows each switch, the findings and the calls', () => {
   const lines = formatReport({
     switches: [
       {

@@ -42,9 +42,8 @@ function configurationOf(backends: readonly Backend[], dir: string, port: number
   return `daemon off;\n${rules}`;
 }
 
-/** Starts nginx in front of the APIs, by the rules of compose. Throws when there is no nginx. */
+/** Starts nginx in front of the APIs, by the rules of compose. */
 export async function startBalancer(dir: string, first: readonly Backend[]) {
-  requireNginx();
   mkdirSync(dir, { recursive: true });
   const [port, file, logFile] = [await freePort(), join(dir, 'nginx.conf'), join(dir, 'nginx.log')];
   const url = `http://127.0.0.1:${port}`;

@@ -1,4 +1,5 @@
-import { keyIdOf, openPolicySecrets, openSecret, sealPolicySecrets, sealSecret } from '@webhooks/contracts';
+import { isDeepStrictEqual } from 'node:util';
+import { keyIdOf, openSecret, policyOwnerOf, sealSecret } from '@webhooks/contracts';
 import type { Keyring } from '@webhooks/contracts';
 import { idOf } from '../webhooks/configuration.js';
 import type { Configuration } from '../webhooks/configuration.js';
@@ -6,64 +7,40 @@ import { PAGE } from './configuration-store.js';
 import type { ConfigurationStore } from './configuration-store.js';
 
 /** Returns the configuration with every part sealed by the first key; undefined when it is so already. Throws when no key opens a part. */
-function sealAnew(configuration: Configuration, keyring: Keyring): Configuration | undefined {
+function sealAnew(configuration: Configuration, ring: Keyring): Configuration | undefined {
+  const key = idOf(configuration);
+  const seal = (sealed: string, owner: string): string =>
+    keyIdOf(sealed) === ring.keys[0]?.id ? sealed : sealSecret(ring, openSecret(ring, sealed, owner), owner);
   const { secrets, policy, revision } = configuration;
-  const owner = idOf(configuration);
-  const first = keyring.keys[0]?.id;
-  const isOld = (sealed: string | undefined): sealed is string =>
-    sealed !== undefined && keyIdOf(sealed) !== first;
-  if (!isOld(policy.sealed) && !secrets.some(({ sealed }) => isOld(sealed))) return undefined;
-  const seal = (sealed: string): string =>
-    isOld(sealed) ? sealSecret(keyring, openSecret(keyring, sealed, owner), owner) : sealed;
-  return {
-    ...configuration,
-    // Not a change of the webhook: `updatedAt` stays. Readers apply a higher revision only.
-    revision: revision + 1,
-    secrets: secrets.map((secret) => ({ ...secret, sealed: seal(secret.sealed) })),
-    policy: isOld(policy.sealed)
-      ? {
-          ...policy,
-          sealed: sealPolicySecrets(keyring, openPolicySecrets(keyring, policy.sealed, owner), owner),
-        }
-      : policy,
+  const anew = {
+    secrets: secrets.map((secret) => ({ ...secret, sealed: seal(secret.sealed, key) })),
+    policy: { ...policy, ...(policy.sealed && { sealed: seal(policy.sealed, policyOwnerOf(key)) }) },
   };
-}
-
-interface RotationPorts {
-  readonly keyring: Keyring;
-  readonly store: () => Pick<ConfigurationStore, 'page' | 'replace'>;
-  /** Called after each page. */
-  readonly onProgress: (rotation: Rotation) => void;
-}
-
-/** Documents that were looked at, those that were (or would be) sealed anew, and those that changed meanwhile. */
-export interface Rotation {
-  readonly seen: number;
-  readonly sealed: number;
-  readonly stale: number;
+  if (isDeepStrictEqual(anew, { secrets, policy })) return undefined;
+  // Not a change of the webhook: `updatedAt` stays. Readers apply a higher revision only.
+  return { ...configuration, ...anew, revision: revision + 1 };
 }
 
 /**
  * Seals every document anew that another key than the first has sealed. May be ended at any time and run again: what is
- * done is passed over. config-api publishes the documents. `isDry`: writes nothing.
+ * done is passed over. config-api publishes the documents. Yields after each page how many documents were seen, how many
+ * were (or, with `isDry`, would be) sealed, and how many changed meanwhile. `storeFor` is called for each page.
  */
-export async function rotateKeys(ports: RotationPorts, isDry: boolean): Promise<Rotation> {
-  let rotation: Rotation = { seen: 0, sealed: 0, stale: 0 };
+export async function* rotateKeys(ring: Keyring, storeFor: () => ConfigurationStore, isDry: boolean) {
+  const rotation = { seen: 0, sealed: 0, stale: 0 };
   let after = '';
   for (;;) {
-    const { page, replace } = ports.store();
+    const { page, replace } = storeFor();
     const documents = await page(after, PAGE);
     for (const document of documents) {
       after = idOf(document);
-      const anew = sealAnew(document, ports.keyring);
+      const anew = sealAnew(document, ring);
       const isStale = anew !== undefined && !isDry && (await replace(document, anew)) !== 'replaced';
-      rotation = {
-        seen: rotation.seen + 1,
-        sealed: rotation.sealed + Number(anew !== undefined && !isStale),
-        stale: rotation.stale + Number(isStale),
-      };
+      rotation.seen += 1;
+      if (isStale) rotation.stale += 1;
+      else if (anew !== undefined) rotation.sealed += 1;
     }
-    ports.onProgress(rotation);
-    if (documents.length < PAGE) return rotation;
+    yield rotation;
+    if (documents.length < PAGE) return;
   }
 }

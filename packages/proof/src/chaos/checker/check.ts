@@ -7,7 +7,7 @@ import { checkContent, checkLog, checkStatements, checkTransactions } from './ch
 import { checkFates } from './check-fates.js';
 import { checkRepeats, checkSchedule } from './check-attempts.js';
 
-/** Kinds of findings of an upgrade alone; `upgrade.md` tells what they mean. */
+/** Kinds of findings of an upgrade alone; `upgrade.md` says what they mean. */
 type UpgradeFindingKind = 'failed-call' | 'costly-switch' | 'not-pulled';
 
 /** A finding in words. */
