@@ -109,4 +109,10 @@ describe('docker-compose.yml', () => {
     const secret = values.filter(([name]) => /PASSWORD|SECRET|KEY/.test(name) && !name.endsWith('_FILE'));
     expect(secret).toEqual([]);
   });
+
+  it('runs another program of an image when it is given one', () => {
+    const scripts = Object.values(compose.services).flatMap(({ entrypoint }) => entrypoint?.[2] ?? []);
+    expect(scripts).not.toEqual([]);
+    for (const script of scripts) expect(script).toMatch(/ exec \S+ "\$\$@"$/);
+  });
 });

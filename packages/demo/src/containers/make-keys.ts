@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { openCertificateAuthority, openDevelopmentSecrets, planClients, writeWhole } from '@webhooks/local';
 import { print } from '@webhooks/testkit/account';
@@ -13,7 +14,9 @@ await writeWhole(FILES.certificate, certPem, 0o644);
 await writeWhole(FILES.certificateKey, keyPem, 0o600);
 
 const secrets = openDevelopmentSecrets(FOLDERS.authority);
-await writeWhole(join(FOLDERS.secrets, 'secrets-keys'), secrets.keyring, 0o600);
+const keys = join(FOLDERS.secrets, 'secrets-keys');
+// Whoever rotates the keys writes this file, and the only copy of a new key may be in it.
+if (!existsSync(keys)) await writeWhole(keys, secrets.keyring, 0o600);
 await writeWhole(FILES.consoleSecret, secrets.clientSecret('console'), 0o600);
 await writeWhole(FILES.clients, JSON.stringify(planClients([], secrets)), 0o600);
 
