@@ -124,7 +124,9 @@ describe('the Helm chart', () => {
     const after = render(SMALL, ['ingest.image.tag=0.2.0', `ingest.image.digest=${digest}`]);
     const changed = after.filter((manifest) => !before.includes(JSON.stringify(manifest)));
     expect(changed.map(nameOf)).toEqual([INGEST]);
-    expect(changed.map((manifest) => containerOf(manifest).image)).toEqual([`webhooks/ingest@${digest}`]);
+    expect(changed.map((manifest) => containerOf(manifest).image)).toEqual([
+      `registry.example.com/webhooks/ingest@${digest}`,
+    ]);
   });
 
   withHelm('makes a new Job of topics for a new image of config-api', () => {
