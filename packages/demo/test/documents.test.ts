@@ -118,7 +118,7 @@ describe('the documents', () => {
     );
     const names = found(
       sources.map(read).join('\n'),
-      /(?:name: |(?:addGauge|addCounter|poolGauge)\(\s*[\w.]+,\s*|(?:gauge|seconds)\(\s*)'((?:build|canary|config_api|database|http|ingest|log|query|service|token|webhook)_[a-z_]+)'/g,
+      /(?:name: |(?:addGauge|addCounter|poolGauge)\(\s*[\w.]+,\s*|(?:gauge|seconds)\(\s*)'((?:build|canary|config_api|database|http|ingest|kafka|log|query|service|token|webhook)_[a-z_]+)'/g,
     );
     expect(found(firstColumn(section(OPERATE, 'Metrics')), /`([a-z_]+)`/g)).toEqual(names);
     expect(names.length).toBeGreaterThan(20);

@@ -1,4 +1,4 @@
-import { repeatUntilClose, type ServiceScope, type SettingsReader } from '@webhooks/runtime';
+import { addCounter, repeatUntilClose, type ServiceScope, type SettingsReader } from '@webhooks/runtime';
 import { findAccessFaults, MISSING_TOPICS, type KafkaAccess } from './access.js';
 import { explainFault, isUnreachable } from './explain-fault.js';
 import { MECHANISMS } from './kafkajs/credentials.js';
@@ -10,7 +10,7 @@ import { hostname } from 'node:os';
 import { ACCESS_CHECK_MS, LASTING_FAULT_MS } from './limits.js';
 
 /** The settings of a connection to Kafka, and whether the service creates topics. */
-export interface KafkaSettings extends Omit<KafkaOptions, 'log'> {
+export interface KafkaSettings extends Omit<KafkaOptions, 'log' | 'onRequest'> {
   /** Whether the service creates missing topics; default true. In production a job creates them. */
   readonly createTopics: boolean;
   /** Replication factor of created topics; default: the broker's. */
@@ -75,7 +75,9 @@ export function readKafkaSettings(settings: SettingsReader, service: string): Ka
  */
 export function connectKafka(settings: KafkaSettings, scope: ServiceScope, format: string): Kafka {
   const log: Logger = (level, message, fields) => scope.log[level](message, fields);
-  const kafka = createKafka({ ...settings, format, log });
+  const requests = addCounter(scope.registry, 'kafka_requests_total', 'Requests to Kafka', 'request');
+  const onRequest = (request: string): void => requests.inc({ request });
+  const kafka = createKafka({ ...settings, format, log, onRequest });
   scope.onClose('kafka', () => kafka.close());
   return kafka;
 }

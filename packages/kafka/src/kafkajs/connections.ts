@@ -23,6 +23,8 @@ export interface KafkaOptions extends IdentityOptions {
    */
   readonly format?: string;
   readonly log?: Logger;
+  /** Called after each request to a broker, with its name in the protocol, such as `Fetch`. Must not throw. */
+  readonly onRequest?: (request: string) => void;
 }
 
 /**
@@ -66,7 +68,7 @@ export class Connections {
 
   /** Does not connect yet. */
   constructor(
-    { brokers, clientId, log = noLog }: KafkaOptions,
+    { brokers, clientId, log = noLog, onRequest }: KafkaOptions,
     identity: Identity,
     metadataMaxAgeMs: number,
   ) {
@@ -77,6 +79,7 @@ export class Connections {
     this.cluster = new Cluster({
       ...{ brokers: brokers.map(toKafkajs), clientId, sasl: identity.sasl },
       logger: this.logger,
+      instrumentationEmitter: { emit: (_event, { apiName }) => apiName && onRequest?.(apiName) },
       socketFactory: (socketOptions) => this.#openSocket(socketOptions),
       connectionTimeout: CONNECT_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,

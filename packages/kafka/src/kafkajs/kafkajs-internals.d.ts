@@ -179,6 +179,7 @@ declare module 'kafkajs/src/cluster/index.js' {
     isolationLevel: number;
     constructor(options: {
       logger: KafkajsLogger;
+      instrumentationEmitter: { emit(event: string, payload: { readonly apiName?: string }): void };
       socketFactory: (options: SocketOptions) => Socket;
       brokers: readonly string[];
       sasl?: object | undefined;

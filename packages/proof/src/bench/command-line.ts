@@ -8,6 +8,7 @@ import { latency } from './scenarios/latency.js';
 import { query } from './scenarios/query.js';
 import { reference, throughput } from './scenarios/throughput.js';
 import { wholeSystem } from './scenarios/whole-system.js';
+import { work } from './scenarios/work.js';
 
 /** All scenarios, the most important first. */
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
@@ -19,6 +20,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   attacks,
   query,
   handlers,
+  work,
 };
 
 const SIZE = { min: 1, max: 10_000_000 };

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import type { Totals } from '@webhooks/testkit/account';
 
 /**
@@ -22,11 +22,20 @@ export type Percentiles = ReturnType<typeof percentilesOf>;
 /** Process ids by name. */
 export type Pids = Readonly<Record<string, number>>;
 
-/** The usage of one process. */
-export interface ProcessUsage {
-  readonly name: string;
+/** What the kernel counts for a process. */
+interface Counters {
   /** User and system time, in microseconds. */
   readonly cpuMicros: number;
+  /** How often its threads waited for something: each wait ends with one waking up. */
+  readonly wakeUps: number;
+  /** Reads and writes of sockets and files, and their bytes. */
+  readonly calls: number;
+  readonly bytes: number;
+}
+
+/** The usage of one process. */
+export interface ProcessUsage extends Counters {
+  readonly name: string;
   /** Its highest resident memory since it was started, in MiB. */
   readonly peakMib: number;
 }
@@ -41,10 +50,32 @@ function cpuMicrosOf(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * TICK_MICROS;
 }
 
-function peakMibOf(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_024;
+/** Reads a file of /proc with a name and a number in each line. Returns a function that finds a number; NaN for an unknown name. */
+function numbersIn(path: string): (name: string) => number {
+  const lines = readFileSync(path, 'utf8').matchAll(/^(\w+):\s+(\d+)/gm);
+  const numbers = new Map([...lines].map(([, name, value]) => [name, Number(value)]));
+  return (name) => numbers.get(name) ?? NaN;
 }
+
+function countersOf(pid: number): Counters {
+  const io = numbersIn(`/proc/${pid}/io`);
+  const threads = readdirSync(`/proc/${pid}/task`).map((id) => numbersIn(`/proc/${pid}/task/${id}/status`));
+  return {
+    cpuMicros: cpuMicrosOf(pid),
+    wakeUps: threads.reduce((sum, status) => sum + status('voluntary_ctxt_switches'), 0),
+    calls: io('syscr') + io('syscw'),
+    bytes: io('rchar') + io('wchar'),
+  };
+}
+
+const NONE: Counters = { cpuMicros: 0, wakeUps: 0, calls: 0, bytes: 0 };
+
+const since = (then: Counters, now: Counters): Counters => ({
+  cpuMicros: now.cpuMicros - then.cpuMicros,
+  wakeUps: now.wakeUps - then.wakeUps,
+  calls: now.calls - then.calls,
+  bytes: now.bytes - then.bytes,
+});
 
 /** Busy and all time of the whole machine (proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal). */
 function machineMicros(): { readonly busy: number; readonly all: number } {
@@ -59,13 +90,14 @@ function machineMicros(): { readonly busy: number; readonly all: number } {
  * `endPids`, all its CPU time counts. Reads /proc: Linux only. Throws when a process has ended.
  */
 export function beginUsage(pids: Pids) {
-  const before = new Map(Object.values(pids).map((pid) => [pid, cpuMicrosOf(pid)]));
+  const before = new Map(Object.values(pids).map((pid) => [pid, countersOf(pid)]));
   const machineBefore = machineMicros();
   return (endPids: Pids) => {
-    const processes = Object.entries(endPids).map(([name, pid]): ProcessUsage => {
-      const cpuMicros = cpuMicrosOf(pid) - (before.get(pid) ?? 0);
-      return { name, cpuMicros, peakMib: peakMibOf(pid) };
-    });
+    const processes = Object.entries(endPids).map(([name, pid]): ProcessUsage => ({
+      name,
+      ...since(before.get(pid) ?? NONE, countersOf(pid)),
+      peakMib: numbersIn(`/proc/${pid}/status`)('VmHWM') / 1_024,
+    }));
     const machine = machineMicros();
     const others = machine.busy - machineBefore.busy - cpuOf(processes);
     const share = (100 * others) / Math.max(1, machine.all - machineBefore.all);

@@ -67,10 +67,10 @@ export function formatRun({ scenario, run, account, figures, usage }: RunReport)
     verdictOf(one),
   ]);
   const usageRows = usage && [
-    [`    for each ${usage.each}`, 'CPU µs', 'MiB at most'],
-    ...usage.processes.map(({ name, cpuMicros, peakMib }) => [
+    [`    for each ${usage.each}`, 'CPU µs', 'wake-ups', 'calls', 'bytes', 'MiB at most'],
+    ...usage.processes.map(({ name, cpuMicros, wakeUps, calls, bytes, peakMib }) => [
       `    ${name}`,
-      formatNumber(cpuMicros / usage.count),
+      ...[cpuMicros, wakeUps, calls, bytes].map((all) => formatNumber(all / usage.count)),
       formatNumber(peakMib),
     ]),
   ];
@@ -79,7 +79,7 @@ export function formatRun({ scenario, run, account, figures, usage }: RunReport)
     `${scenario}: ${run}`,
     `  ${account}`,
     ...align(figureRows, [1]),
-    ...align(usageRows ?? [], [1, 2]),
+    ...align(usageRows ?? [], [1, 2, 3, 4, 5]),
   ];
 }
 
@@ -149,6 +149,9 @@ export function showRuns(runs: readonly RunResult[], figures: readonly Figure[])
   const processes = [...byName].map(([name, own]) => ({
     name,
     cpuMicros: cpuOf(own),
+    wakeUps: sum(own, ({ wakeUps }) => wakeUps),
+    calls: sum(own, ({ calls }) => calls),
+    bytes: sum(own, ({ bytes }) => bytes),
     peakMib: Math.max(...own.map(({ peakMib }) => peakMib)),
   }));
   const worker = processes.find(({ name }) => isWorker(name));

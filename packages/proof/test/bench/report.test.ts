@@ -21,7 +21,9 @@ const report: RunReport = {
   usage: {
     count: 100,
     each: 'delivery',
-    processes: [{ name: 'delivery-worker', cpuMicros: 4_250, peakMib: 120 }],
+    processes: [
+      { name: 'delivery-worker', cpuMicros: 4_250, wakeUps: 300, calls: 1_200, bytes: 640_000, peakMib: 120 },
+    ],
   },
 };
 
@@ -34,8 +36,8 @@ describe('the table', () => {
       '  deliveries each second  6,543  1/s',
       '  share of the reference   49.4  %    ≥ 50.0 %   missed',
       '  memory                    250  MiB  ≤ 300 MiB  met',
-      '    for each delivery  CPU µs  MiB at most',
-      '    delivery-worker      42.5          120',
+      '    for each delivery  CPU µs  wake-ups  calls  bytes  MiB at most',
+      '    delivery-worker      42.5      3.00   12.0  6,400          120',
     ]);
   });
 
