@@ -25,7 +25,7 @@ export interface FetcherOptions extends Pick<LeadersOptions<Wanted>, 'connection
   readonly maxWaitMs: number;
   /**
    * Shortest time between two requests to one broker, milliseconds; default 0. At 0, a response to a steady stream
-   * has only one or two records.
+   * has only one or two records. While more waits at the broker than was fetched, there is no pause.
    */
   readonly minIntervalMs?: number;
   /** Returns the time (Unix milliseconds) of a partition's committed position. Default: no position has a time. */
@@ -97,20 +97,29 @@ export class Fetcher {
     const { partitions, errorCode } = await this.#leaders.send(nodeId, fetchRequest(targets, limits));
     if (this.#leaders.stopped) return;
     if (failure(errorCode)) throw createErrorFromCode(errorCode);
-    this.#deliverAll(partitions, wanted, startedAt);
+    const isBehind = this.#deliverAll(partitions, wanted, startedAt);
     const isEmpty = partitions.every(({ records }) => records.length === 0);
     node.waitMs = isEmpty ? Math.min(node.waitMs * 2, maxWaitMs) : FETCH_WAIT_MIN_MS;
     const restMs = minIntervalMs - (performance.now() - startedAt);
-    if (restMs > 1) await delay(restMs);
+    if (restMs > 1 && !isBehind) await delay(restMs);
   }
 
-  #deliverAll(partitions: readonly FetchedPartition[], wanted: readonly Wanted[], startedAt: number): void {
+  /** Hands the partitions to their feeds. Returns whether one of them wants more that the broker has. */
+  #deliverAll(
+    partitions: readonly FetchedPartition[],
+    wanted: readonly Wanted[],
+    startedAt: number,
+  ): boolean {
     this.#options.onResponse?.();
     const requested = new Map(wanted.map((one) => [`${one.topic}/${one.partition}`, one]));
+    let isBehind = false;
     for (const fetched of partitions) {
       const found = requested.get(`${fetched.topic}/${fetched.partition}`);
-      if (found) this.#deliver(found.feed, fetched, { offset: found.offset, startedAt });
+      if (!found) continue;
+      this.#deliver(found.feed, fetched, { offset: found.offset, startedAt });
+      isBehind ||= (found.feed.fetchOffset() ?? Infinity) < fetched.highWatermark;
     }
+    return isBehind;
   }
 
   #deliver(feed: Feed, fetched: FetchedPartition, request: { offset: number; startedAt: number }): void {

@@ -17,7 +17,7 @@ type ReadPlan = Schedule & BufferLimits & Pick<GroupReaderOptions, 'fetchInterva
  */
 export function openSource(options: SourceOptions) {
   return openScheduled(options, {
-    ...LIVE,
+    fetchIntervalMs: options.fetchIntervalMs ?? LIVE.fetchIntervalMs,
     now: Date.now,
     takeAt: () => -Infinity,
     handleAt: () => -Infinity,

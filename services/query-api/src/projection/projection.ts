@@ -15,8 +15,8 @@ export interface Projection {
   readonly topics: readonly string[];
   /** Most bytes of one batch; default: no bound. A larger record is a batch of its own. */
   readonly maxBytes?: number;
-  /** Milliseconds from the start of one batch to the start of the next, unless a full batch waits. Default 0. */
-  readonly intervalMs?: number;
+  /** Milliseconds from one fetch to the next, and from one batch to the next, unless more waits than was taken. */
+  readonly intervalMs: number;
   /** Name of its positions, if another projection publishes those of the same topic; default: the topic. */
   readonly positionsName?: string;
   /** Writes the records. Must be idempotent: the call is repeated with the same records after a rejection. */
@@ -76,7 +76,7 @@ export class Batches {
   }
 
   async #run(): Promise<void> {
-    const { intervalMs = 0 } = this.#options;
+    const { intervalMs } = this.#options;
     while (this.#waiting.length > 0 && !this.#stopping.signal.aborted) {
       const nextAt = performance.now() + intervalMs;
       const batch = this.#next();
@@ -130,10 +130,11 @@ export async function openProjection(
   { kafka, groupId }: { readonly kafka: Kafka; readonly groupId: string },
   scope: ServiceScope,
 ): Promise<RunningProjection> {
-  const { name, topics } = projection;
+  const { name, topics, intervalMs: fetchIntervalMs } = projection;
   const batches = new Batches({ ...projection, log: scope.log });
   const handle = (record: KafkaRecord): Promise<unknown> => batches.add(record);
-  const source = await openSource({ kafka, groupId, topics, window: WINDOW, handle, onFatal: scope.fail });
+  const options = { kafka, groupId, topics, fetchIntervalMs, window: WINDOW, onFatal: scope.fail };
+  const source = await openSource({ ...options, handle });
   const unwatch = watchSource(name, source, scope);
   return {
     health: () => source.health(),

@@ -32,7 +32,7 @@ function openRig(options: { readonly maxBytes?: number; readonly intervalMs?: nu
     applied.push(items.map(({ offset }) => offset));
   };
   return {
-    batches: new Batches({ name: 'test', apply, maxBytes: 100, log, ...options }),
+    batches: new Batches({ name: 'test', apply, maxBytes: 100, intervalMs: 0, log, ...options }),
     applied,
     fail: (times) => (failures = times),
     failuresLeft: () => failures,

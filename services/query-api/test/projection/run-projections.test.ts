@@ -58,6 +58,7 @@ function start(topic: string, groupPrefix: string) {
   const projection = {
     name: 'values',
     topics: [topic],
+    intervalMs: 0,
     apply: (records: readonly { readonly value: Buffer | null }[]) => {
       read.push(...records.map(({ value }) => String(value)));
       return Promise.resolve();

@@ -71,6 +71,7 @@ describe('a projection', () => {
       {
         name: 'test',
         topics: [],
+        intervalMs: 0,
         apply: async (some) => {
           await apply(some);
         },
