@@ -6,13 +6,12 @@ import { handlers } from './scenarios/handlers.js';
 import { isolation } from './scenarios/isolation.js';
 import { latency } from './scenarios/latency.js';
 import { query } from './scenarios/query.js';
-import { reference, throughput } from './scenarios/throughput.js';
+import { throughput } from './scenarios/throughput.js';
 import { wholeSystem } from './scenarios/whole-system.js';
 import { work } from './scenarios/work.js';
 
 /** All scenarios, the most important first. */
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
-  reference,
   throughput,
   latency,
   'whole-system': wholeSystem,

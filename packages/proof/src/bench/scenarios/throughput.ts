@@ -15,11 +15,11 @@ import type { World } from '../world/world.js';
 const POSTS = 20_000;
 
 /** Posts the same bytes to the same receiver by the same HTTP client, without the service. */
-async function measureReference(world: World, posts: number): Promise<Load> {
+async function measureReference(world: World): Promise<Load> {
   const [origin = ''] = world.receiver.origins;
   const endpoint = { path: '/reference', tenantId: 'reference', origin, ref: '' };
   const options = { target: toEndpoint(world, endpoint), warmUp: POSTS };
-  const { load } = await runLoad(world, [endpoint], { count: POSTS + posts }, options);
+  const { load } = await runLoad(world, [endpoint], { count: 2 * POSTS }, options);
   return load;
 }
 
@@ -28,37 +28,15 @@ async function measureReference(world: World, posts: number): Promise<Load> {
  * mean CPU time for a post, in microseconds.
  */
 export async function besideReference(world: World, turns: number, work: () => Promise<RunResult>) {
-  const loads = [await measureReference(world, POSTS)];
+  const loads = [await measureReference(world)];
   const runs: RunResult[] = [];
   for (let turn = 0; turn < turns; turn += 1) {
     runs.push(await work());
-    loads.push(await measureReference(world, POSTS));
+    loads.push(await measureReference(world));
   }
   const cpuMicros = loads.reduce((sum, load) => sum + load.cpuMicros, 0);
   return { runs, referenceMicros: cpuMicros / (loads.length * POSTS) };
 }
-
-async function measureAlone(context: ScenarioContext): Promise<void> {
-  const posts = context.sizes.count;
-  const world = await context.openWorld({ tenants: [], ports: 1 });
-  await context.run(`undici's dispatch over ${CONNECTIONS} connections`, async () => {
-    const { startedAt, endedAt, cpuMicros } = await measureReference(world, posts);
-    return {
-      account: `posted=${posts} received=${posts} lost=0`,
-      figures: [
-        figure('posts each second', (posts * 1_000_000) / (endedAt - startedAt), '1/s'),
-        figure('CPU for each post', cpuMicros / posts, 'µs'),
-      ],
-    };
-  });
-}
-
-export const reference: Scenario = {
-  title: 'the same HTTP client posting the same bytes to the same receiver; count: posts',
-  usual: { count: 40_000, seconds: 0 },
-  whole: { count: 400_000, seconds: 0 },
-  measure: measureAlone,
-};
 
 interface Case {
   readonly fanOut: number;

@@ -19,8 +19,9 @@ const WARM_UP = 20_000;
 type Requests = ReadonlyMap<string, number>;
 
 /** Reads how many requests to Kafka each service has made, by service and request. */
-async function readRequests({ stack }: World): Promise<Requests> {
-  const found = Object.entries(stack.description().admin).map(async ([service, url]) => {
+async function readRequests({ stack, pids }: World): Promise<Requests> {
+  const running = Object.entries(stack.description().admin).filter(([service]) => service in pids());
+  const found = running.map(async ([service, url]) => {
     const response = await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(5_000) });
     const lines = (await response.text()).matchAll(/^kafka_requests_total\{request="(\w+)"\} (\d+)$/gm);
     return [...lines].map(([, request, count]) => [`${service}: ${request}`, Number(count)] as const);
