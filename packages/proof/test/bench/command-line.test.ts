@@ -53,6 +53,6 @@ describe('usageText', () => {
       expect(text).toContain(name);
       expect(text).toContain(title);
     }
-    expect(text).toContain('default 40,000; with --whole 400,000');
+    expect(text).toContain('default 30,000, 4 s; with --whole 120,000, 60 s');
   });
 });
