@@ -52,6 +52,10 @@ export const platform = dashboard('platform', 'Webhooks: Kafka, projections and 
     '{{service}} {{operation}}': REQUESTS,
     'refused: {{service}} {{reason}}': rate('http_requests_shed_total', 'service', 'reason'),
   }),
+  panel('What is requested of Kafka?', 'reqps', {
+    about: 'Normal: 5 to 20 Fetch of each instance while nothing happens, and less than 3 requests for an event.',
+    '{{service}} {{request}}': rate('kafka_requests_total', 'service', 'request'),
+  }),
   panel('What share of requests fails by our fault?', 'percentunit', {
     about: '5xx by service over 5 minutes, and by operation. Normal: 0. Runbook: ApiErrorBudgetBurns.',
     '{{service}}':
