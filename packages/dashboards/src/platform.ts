@@ -53,7 +53,8 @@ export const platform = dashboard('platform', 'Webhooks: Kafka, projections and 
     'refused: {{service}} {{reason}}': rate('http_requests_shed_total', 'service', 'reason'),
   }),
   panel('What is requested of Kafka?', 'reqps', {
-    about: 'Normal: 5 to 20 Fetch of each instance while nothing happens, and less than 3 requests for an event.',
+    about:
+      'Normal: 5 to 20 Fetch of each instance while nothing happens, and less than 3 requests for an event.',
     '{{service}} {{request}}': rate('kafka_requests_total', 'service', 'request'),
   }),
   panel('What share of requests fails by our fault?', 'percentunit', {

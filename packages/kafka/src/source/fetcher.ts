@@ -5,7 +5,7 @@ import { fetchRequest, type FetchedPartition, type FetchTarget } from '../wire/p
 import { Leaders, type LeadersOptions } from '../kafkajs/leaders.js';
 import { createErrorFromCode, failure } from '../kafkajs/connections.js';
 import { offsetAt } from '../kafkajs/topics.js';
-import { FETCH_WAIT_MIN_MS, MAX_RESPONSE_BYTES, TRUNCATION_MARGIN_MS } from '../limits.js';
+import { FETCH_WAIT_MIN_MS, LIVE, MAX_RESPONSE_BYTES, TRUNCATION_MARGIN_MS } from '../limits.js';
 
 /** A partition to fetch. Its methods must not throw or block. */
 export interface Feed extends TopicPartition {
@@ -25,7 +25,7 @@ export interface FetcherOptions extends Pick<LeadersOptions<Wanted>, 'connection
   readonly maxWaitMs: number;
   /**
    * Shortest time between two requests to one broker, milliseconds; default 0. At 0, a response to a steady stream
-   * has only one or two records. While more waits at the broker than was fetched, there is no pause.
+   * has only one or two records. While more waits at the broker than was fetched, it is that of a live source.
    */
   readonly minIntervalMs?: number;
   /** Returns the time (Unix milliseconds) of a partition's committed position. Default: no position has a time. */
@@ -100,8 +100,9 @@ export class Fetcher {
     const isBehind = this.#deliverAll(partitions, wanted, startedAt);
     const isEmpty = partitions.every(({ records }) => records.length === 0);
     node.waitMs = isEmpty ? Math.min(node.waitMs * 2, maxWaitMs) : FETCH_WAIT_MIN_MS;
-    const restMs = minIntervalMs - (performance.now() - startedAt);
-    if (restMs > 1 && !isBehind) await delay(restMs);
+    const intervalMs = isBehind ? Math.min(minIntervalMs, LIVE.fetchIntervalMs) : minIntervalMs;
+    const restMs = intervalMs - (performance.now() - startedAt);
+    if (restMs > 1) await delay(restMs);
   }
 
   /** Hands the partitions to their feeds. Returns whether one of them wants more that the broker has. */

@@ -88,7 +88,7 @@ describe('a response that has space for one partition', () => {
       feeds: () => feeds,
       onError: () => undefined,
       maxWaitMs: 100,
-      // Not once in this test: more waits than a response holds.
+      // Not once in this test, because more waits than a response holds.
       minIntervalMs: 600_000,
     });
     fetcher.kick();
