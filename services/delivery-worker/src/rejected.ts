@@ -34,12 +34,13 @@ const sink = command === 'return' ? await openSink({ kafka }) : undefined;
 let [seen, returned] = [0, 0];
 async function handle(record: KafkaRecord): Promise<void> {
   const described = describe(record);
-  seen += 1;
   if (!sink) process.stdout.write(`${JSON.stringify(described)}\n`);
   else if (!described.isCut) {
     await sink.send({ topic: TOPICS.events, key: record.key, value: record.value });
     returned += 1;
   }
+  // Last: after a fault the record comes again.
+  seen += 1;
 }
 try {
   const group = { groupId: `${settings.groupPrefix}.rejected`, commits: command === 'return' };

@@ -105,7 +105,7 @@ export class Fetcher {
     if (restMs > 1) await delay(restMs);
   }
 
-  /** Hands the partitions to their feeds. Returns whether one of them wants more that the broker has. */
+  /** Hands the partitions to their feeds. Returns whether the broker has further records for one of them. */
   #deliverAll(
     partitions: readonly FetchedPartition[],
     wanted: readonly Wanted[],
