@@ -18,7 +18,7 @@ export const POLL_MS = 5;
 // Connections
 /** Timeout of a TCP and TLS connect to one broker, milliseconds. */
 export const CONNECT_TIMEOUT_MS = 3_000;
-/** Timeout of one request, milliseconds. Fetches wait at the broker for 250 ms at most. */
+/** Timeout of one request, milliseconds. Fetches wait at the broker for 500 ms at most. */
 export const REQUEST_TIMEOUT_MS = 15_000;
 /** Interval of TCP keep-alive probes, milliseconds. */
 export const KEEP_ALIVE_MS = 60_000;
@@ -65,8 +65,6 @@ export const MAX_RESPONSE_BYTES = 960 * 1024;
  * it, up to the longest wait.
  */
 export const FETCH_WAIT_MIN_MS = 25;
-/** Longest wait of the broker for a source's fetch, milliseconds. So an idle source sends four requests a second. */
-export const FETCH_WAIT_MAX_MS = 250;
 /**
  * How far before the committed position's time reading resumes in a truncated log, milliseconds. A sink writes up to
  * 30 s after a record's timestamp. The other 30 s allow for clock skew.
@@ -81,11 +79,15 @@ export const LIVE = {
    * it, a steady stream needs a fetch for each record.
    */
   fetchIntervalMs: 2,
+  /** Longest wait of the broker for records, milliseconds: Kafka's own default. An idle source sends two requests a second. */
+  fetchWaitMs: 500,
 } as const;
 /** Fetching of a source of delayed records. */
 export const DELAYED = {
   /** Far below any delay. Each fetch names all partitions of all tiers, so fewer fetches cost less CPU time. */
   fetchIntervalMs: 50,
+  /** Shorter, because a partition whose block was taken waits for the current fetch, and its next record may be due. */
+  fetchWaitMs: 250,
   /** Small, because there are many partitions (tiers × partitions), and most of them wait with one fetched block. */
   fetchBytes: 64 * 1024,
   /** No block is fetched while one waits. */

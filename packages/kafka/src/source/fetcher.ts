@@ -47,9 +47,9 @@ export class Fetcher {
   /**
    * Fetch state of each broker. `turn`: the partition that the next request names first. It advances by one with
    * each request, because a full response has only the first partitions. `waitMs`: how long the broker waits for
-   * records.
+   * records. `rest`: ends the pause before the next request.
    */
-  readonly #nodes = new Map<number, { turn: number; waitMs: number }>();
+  readonly #nodes = new Map<number, { turn: number; waitMs: number; rest: AbortController }>();
   readonly #leaders: Leaders<Wanted>;
   /** Partitions whose last fetch failed. They are requested again after the next refresh of the metadata. */
   readonly #refused = new Set<Feed>();
@@ -69,8 +69,14 @@ export class Fetcher {
     this.#leaders.dispatch(this.#wanted());
   }
 
+  /** Sends the next requests without a pause: what is on the brokers at this call is fetched at once. */
+  hurry(): void {
+    for (const { rest } of this.#nodes.values()) rest.abort();
+  }
+
   stop(): void {
     this.#leaders.stopped = true;
+    this.hurry();
   }
 
   *#wanted(): Generator<Wanted> {
@@ -84,12 +90,13 @@ export class Fetcher {
   async #fetch(nodeId: number, wanted: readonly Wanted[]): Promise<void> {
     const { connections, maxWaitMs, minIntervalMs = 0 } = this.#options;
     const { isolationLevel } = connections.cluster;
-    const node = this.#nodes.get(nodeId) ?? { turn: 0, waitMs: FETCH_WAIT_MIN_MS };
+    const { turn, waitMs } = this.#nodes.get(nodeId) ?? { turn: 0, waitMs: FETCH_WAIT_MIN_MS };
+    const node = { turn: turn + 1, waitMs, rest: new AbortController() };
     this.#nodes.set(nodeId, node);
-    const first = node.turn++ % wanted.length;
+    const first = turn % wanted.length;
     const targets = [...wanted.slice(first), ...wanted.slice(0, first)];
     const limits = {
-      maxWaitMs: Math.min(node.waitMs, maxWaitMs),
+      maxWaitMs: Math.min(waitMs, maxWaitMs),
       maxBytes: MAX_RESPONSE_BYTES,
       isolationLevel,
     };
@@ -99,10 +106,11 @@ export class Fetcher {
     if (failure(errorCode)) throw createErrorFromCode(errorCode);
     const isBehind = this.#deliverAll(partitions, wanted, startedAt);
     const isEmpty = partitions.every(({ records }) => records.length === 0);
-    node.waitMs = isEmpty ? Math.min(node.waitMs * 2, maxWaitMs) : FETCH_WAIT_MIN_MS;
+    node.waitMs = isEmpty ? Math.min(waitMs * 2, maxWaitMs) : FETCH_WAIT_MIN_MS;
     const intervalMs = isBehind ? Math.min(minIntervalMs, LIVE.fetchIntervalMs) : minIntervalMs;
     const restMs = intervalMs - (performance.now() - startedAt);
-    if (restMs > 1) await delay(restMs);
+    const { signal } = node.rest;
+    if (restMs > 1) await delay(restMs, undefined, { signal }).catch(() => undefined);
   }
 
   /** Hands the partitions to their feeds. Returns whether the broker has further records for one of them. */

@@ -6,11 +6,13 @@ import { Membership, type GroupPosition } from '../kafkajs/membership.js';
 import { listOffsets } from '../kafkajs/topics.js';
 import { PartitionTracker, type TrackerOptions } from './partition-tracker.js';
 import type { PartitionPosition, SourceOptions } from './source-types.js';
-import { COMMIT_INTERVAL_MS, FETCH_WAIT_MAX_MS, HANDOVER_GRACE_MS, SOURCE_METADATA_MS } from '../limits.js';
+import { COMMIT_INTERVAL_MS, HANDOVER_GRACE_MS, SOURCE_METADATA_MS } from '../limits.js';
 
 export interface GroupReaderOptions extends SourceOptions, TrackerOptions {
   /** Shortest time between two fetches from one broker, milliseconds. */
   readonly fetchIntervalMs: number;
+  /** Longest wait of a broker for records, milliseconds. */
+  readonly fetchWaitMs: number;
   readonly inFlight: InFlight;
   /** Called after each assignment of partitions. */
   readonly onReassigned: () => void;
@@ -48,7 +50,7 @@ export class GroupReader {
     this.#fetcher = new Fetcher({
       connections: this.#connections,
       feeds: () => this.#trackers,
-      maxWaitMs: FETCH_WAIT_MAX_MS,
+      maxWaitMs: options.fetchWaitMs,
       minIntervalMs: options.fetchIntervalMs,
       positionTime: (feed) => this.#membership.positionTime(feed),
       onResponse: () => options.inFlight.responded(),
@@ -72,6 +74,11 @@ export class GroupReader {
   /** Requests the partitions that have capacity again. */
   kick(): void {
     this.#fetcher.kick();
+  }
+
+  /** Fetches at once what the brokers have at this call. */
+  hurry(): void {
+    this.#fetcher.hurry();
   }
 
   #onAssigned(positions: readonly GroupPosition[]): void {

@@ -9,7 +9,7 @@ import { TurnScheduler, type Schedule } from './turn-scheduler.js';
 import { DELAYED, HANDOVER_GRACE_MS, LIVE, MAX_HEAP_WAIT_MS } from '../limits.js';
 
 /** How a source fetches, and when its records are due. */
-type ReadPlan = Schedule & BufferLimits & Pick<GroupReaderOptions, 'fetchIntervalMs'>;
+type ReadPlan = Schedule & BufferLimits & Pick<GroupReaderOptions, 'fetchIntervalMs' | 'fetchWaitMs'>;
 
 /**
  * Opens a source. Resolves when the group is joined. Rejects when that takes longer than `fatalAfterMs`, or the
@@ -17,6 +17,7 @@ type ReadPlan = Schedule & BufferLimits & Pick<GroupReaderOptions, 'fetchInterva
  */
 export function openSource(options: SourceOptions) {
   return openScheduled(options, {
+    fetchWaitMs: LIVE.fetchWaitMs,
     fetchIntervalMs: options.fetchIntervalMs ?? LIVE.fetchIntervalMs,
     now: Date.now,
     takeAt: () => -Infinity,
@@ -105,6 +106,8 @@ async function openScheduled(options: SourceOptions, plan: ReadPlan) {
     missingTopics: reader.missingTopics,
     /** Resumes a source that the window's `hasCapacity` has paused. */
     resume: () => scheduler.plan(),
+    /** Fetches at once what the brokers have at this call, whatever is left of `fetchIntervalMs`. */
+    hurry: () => reader.hurry(),
     /** Returns how far each assigned partition is handled, including offsets that are not committed yet. */
     positions: () => reader.positions(),
   };

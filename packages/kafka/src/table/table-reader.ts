@@ -182,7 +182,7 @@ export class TableReader {
     return oldest;
   }
 
-  /** Lists the partitions five times a second. A partition that is not known yet makes the table stale. */
+  /** Lists the partitions twice while a proof is fresh. A partition that is not known yet makes the table stale. */
   async #watchPartitions(): Promise<void> {
     for (let failures = 0; !this.#ended;) {
       try {
@@ -192,7 +192,7 @@ export class TableReader {
         failures += 1;
         this.#failed(failures, error);
       }
-      await delay(failures === 0 ? TABLE_FETCH_WAIT_MS : backoffMs(failures), undefined, { ref: false });
+      await delay(failures === 0 ? FRESH_MS / 2 : backoffMs(failures), undefined, { ref: false });
     }
   }
 

@@ -104,6 +104,32 @@ describe('a response that has space for one partition', () => {
   });
 });
 
+it('a hurried fetch begins at once, whatever is left of the shortest interval', async () => {
+  const kafka = sharedKafka();
+  const topic = await newTopic(kafka);
+  const sink = await sinkOn(kafka);
+  let end = 0;
+  const feed: Feed = {
+    ...{ topic, partition: 0, maxBytes: 1_000 },
+    fetchOffset: () => end,
+    accept: ({ highWatermark }) => (end = highWatermark),
+    resetTo: () => undefined,
+  };
+  const connections = kafka.openConnections(10_000);
+  const feeds = () => [feed];
+  const fetcher = new Fetcher({
+    ...{ connections, feeds, onError: () => undefined, maxWaitMs: 100, minIntervalMs: 600_000 },
+  });
+  fetcher.kick();
+  for (const sent of [1, 2, 3]) {
+    await sink.send({ topic, key: 'k', value: Buffer.alloc(1) });
+    fetcher.hurry();
+    await eventually(() => end === sent);
+  }
+  fetcher.stop();
+  await connections.close();
+});
+
 it('a fetch of a version that the broker does not support is a fatal fault', async () => {
   const UNSUPPORTED_VERSION = 35;
   const place = { topic: 't', partition: 0 };

@@ -99,11 +99,6 @@ export type DeliveryLog = ReturnType<typeof composeDeliveryLog>;
  * each second.
  */
 const MAX_BYTES = 768 * 1_024;
-/**
- * From the start of one batch to that of the next. A single attempt is written at once; a higher rate of batches
- * would slow queries.
- */
-const INTERVAL_MS = 200;
 
 /** Composes the delivery log: the attempts that workers report, stored for `LOG_RETENTION`. */
 export function composeDeliveryLog(options: DeliveryLogOptions) {
@@ -114,7 +109,6 @@ export function composeDeliveryLog(options: DeliveryLogOptions) {
       name: 'attempts',
       topics: [TOPICS.attempts, TOPICS.deadLetters],
       maxBytes: MAX_BYTES,
-      intervalMs: INTERVAL_MS,
       apply: async (records) => {
         const { entries, notifications, fanOuts } = readRecords(records, onSkipped);
         const store = async (): Promise<void> => {

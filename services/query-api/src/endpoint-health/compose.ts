@@ -28,10 +28,7 @@ export interface HealthOptions {
 export const HEALTH = 'health';
 
 const OLDEST = { order: 'oldest-first', limit: 1 } as const;
-/**
- * Time from the start of one batch to the start of the next. Each endpoint needs one write in this time, at any rate of
- * attempts.
- */
+/** Time from one fetch to the next, milliseconds. Each endpoint needs one write in this time, at any rate of attempts. */
 const INTERVAL_MS = 500;
 
 /** Form of a pack's id. Other keys identify no pack. */

@@ -16,7 +16,7 @@ import { createPullOperation } from './pull-notifications.js';
 import type { PullPorts } from './pull-notifications.js';
 import { readPage } from './pull-page.js';
 import { viewCharge, viewTransaction } from './view-transaction.js';
-import { POLL_MS, readAfterCatchUp } from '../projection/catch-up.js';
+import { readAfterCatchUp } from '../projection/catch-up.js';
 import type { CatchUp, CatchUpResult } from '../projection/catch-up.js';
 import type { Projection } from '../projection/projection.js';
 import { ACCEPTED, countFacts, positionOf } from '../statements/daily-totals.js';
@@ -155,8 +155,6 @@ export function composePayments(options: TransactionOptions) {
       name: 'events',
       topics: [TOPICS.events],
       maxBytes: MAX_BYTES,
-      // As often as others hear of it.
-      intervalMs: POLL_MS,
       apply: async (records) => {
         const stored = await storeEvents(database.writing(), records);
         const real = stored.filter(({ test }) => !test);

@@ -70,6 +70,7 @@ export class CatchUp {
     // The positions belong to the old topic when it was recreated.
     if (!isWithin(known, ends)) throw new Error('the topic ends before the position already read');
     positions.mergeOwn();
+    if (!positions.covers(ends)) positions.hurry();
     while (!positions.covers(ends) && performance.now() < endAt) await this.#update();
     if (!positions.covers(ends)) throw new Error('the projection did not reach the end of the topic in time');
   }

@@ -2,6 +2,7 @@ import type { EndOffsets, PartitionPosition } from '@webhooks/kafka';
 import type { RunQuery } from '@webhooks/mongodb';
 import type { Connection, Model } from 'mongoose';
 import { documentSchema } from '../documents.js';
+import type { RunningProjection } from './projection.js';
 
 /**
  * One of three kinds of documents: the positions of one topic, the rebuild generation, or the cursor key. `_id` tells
@@ -28,8 +29,8 @@ export interface PositionsOptions {
   /** Returns the rebuild generation; undefined while it is not known. */
   readonly generation: () => string | undefined;
   readonly runQuery: RunPositionQuery;
-  /** Returns the positions of the partitions that this instance owns, on all topics of the projection. */
-  readonly own: () => readonly PartitionPosition[];
+  /** Returns the projection that this instance runs, on all its topics; undefined while it is not running. */
+  readonly running: () => Pick<RunningProjection, 'positions' | 'hurry'> | undefined;
 }
 
 /**
@@ -60,7 +61,13 @@ export class Positions {
   }
 
   #own(): readonly PartitionPosition[] {
-    return this.#options.own().filter(({ topic }) => topic === this.topic);
+    const own = this.#options.running()?.positions() ?? [];
+    return own.filter(({ topic }) => topic === this.topic);
+  }
+
+  /** Projects at once what is on the topic of the partitions that this instance owns. */
+  hurry(): void {
+    this.#options.running()?.hurry();
   }
 
   /** Merges this instance's own positions into the known ones. Returns all of them. */

@@ -15,18 +15,18 @@ export interface Projection {
   readonly topics: readonly string[];
   /** Most bytes of one batch; default: no bound. A larger record is a batch of its own. */
   readonly maxBytes?: number;
-  /** Milliseconds from one fetch to the next, and from one batch to the next, unless more waits than was taken. */
-  readonly intervalMs: number;
+  /** Milliseconds from one fetch to the next, unless a query waits or more waits than was taken; default 200. */
+  readonly intervalMs?: number;
   /** Name of its positions, if another projection publishes those of the same topic; default: the topic. */
   readonly positionsName?: string;
   /** Writes the records. Must be idempotent: the call is repeated with the same records after a rejection. */
   readonly apply: (records: readonly KafkaRecord[]) => Promise<void>;
 }
 
-type BatchesOptions = Pick<Projection, 'name' | 'apply' | 'maxBytes' | 'intervalMs'> & {
-  readonly log: Logger;
-};
+type BatchesOptions = Pick<Projection, 'name' | 'apply' | 'maxBytes'> & { readonly log: Logger };
 
+/** Default of `intervalMs`. A record that comes after a pause is written at once; a higher rate of batches would slow queries. */
+const INTERVAL_MS = 200;
 /** Pause before a batch is tried again. */
 const PAUSE_MS = 500;
 
@@ -76,17 +76,14 @@ export class Batches {
   }
 
   async #run(): Promise<void> {
-    const { intervalMs } = this.#options;
     while (this.#waiting.length > 0 && !this.#stopping.signal.aborted) {
-      const nextAt = performance.now() + intervalMs;
       const batch = this.#next();
       if (!(await this.#isApplied(batch))) {
-        await this.#pause(PAUSE_MS);
+        await sleep(PAUSE_MS, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
         continue;
       }
       this.#waiting.splice(0, batch.length);
       for (const { done } of batch) done(undefined);
-      if (this.#next().length === this.#waiting.length) await this.#pause(nextAt - performance.now());
     }
     this.#running = false;
   }
@@ -112,14 +109,9 @@ export class Batches {
       return false;
     }
   }
-
-  /** Waits `ms`, or until `stop`. */
-  async #pause(ms: number): Promise<void> {
-    if (ms > 0) await sleep(ms, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
-  }
 }
 
-export type RunningProjection = Pick<Source, 'health' | 'positions' | 'stop'>;
+export type RunningProjection = Pick<Source, 'health' | 'positions' | 'hurry' | 'stop'>;
 
 /** Bounds of the records that are read and not yet written. A burst fills them while the database is slow. */
 const WINDOW = { maxInFlight: 4_000, maxInFlightBytes: 32 * 1_048_576 };
@@ -130,7 +122,7 @@ export async function openProjection(
   { kafka, groupId }: { readonly kafka: Kafka; readonly groupId: string },
   scope: ServiceScope,
 ): Promise<RunningProjection> {
-  const { name, topics, intervalMs: fetchIntervalMs } = projection;
+  const { name, topics, intervalMs: fetchIntervalMs = INTERVAL_MS } = projection;
   const batches = new Batches({ ...projection, log: scope.log });
   const handle = (record: KafkaRecord): Promise<unknown> => batches.add(record);
   const options = { kafka, groupId, topics, fetchIntervalMs, window: WINDOW, onFatal: scope.fail };
@@ -139,6 +131,7 @@ export async function openProjection(
   return {
     health: () => source.health(),
     positions: () => source.positions(),
+    hurry: () => source.hurry(),
     stop: async (deadline) => {
       unwatch();
       const report = await source.stop(deadline);

@@ -91,8 +91,7 @@ export function runProjections(options: ProjectionsOptions, scope: ServiceScope)
     } else restart('the database holds another rebuild generation');
   };
   const positions = projections.flatMap(({ name, topics, positionsName }) => {
-    const own = () => running.get(name)?.positions() ?? [];
-    const options = { generation: () => generation, runQuery, own };
+    const options = { generation: () => generation, runQuery, running: () => running.get(name) };
     return topics.map((topic) => new Positions({ topic, name: positionsName ?? topic, ...options }));
   });
   const catchUps = createCatchUps(positions, kafka, scope.log);

@@ -19,7 +19,7 @@ interface Rig {
   readonly hold: () => () => void;
 }
 
-function openRig(options: { readonly maxBytes?: number; readonly intervalMs?: number } = {}): Rig {
+function openRig(options: { readonly maxBytes?: number } = {}): Rig {
   const applied: number[][] = [];
   let failures = 0;
   let held: Promise<void> | undefined;
@@ -32,7 +32,7 @@ function openRig(options: { readonly maxBytes?: number; readonly intervalMs?: nu
     applied.push(items.map(({ offset }) => offset));
   };
   return {
-    batches: new Batches({ name: 'test', apply, maxBytes: 100, intervalMs: 0, log, ...options }),
+    batches: new Batches({ name: 'test', apply, maxBytes: 100, log, ...options }),
     applied,
     fail: (times) => (failures = times),
     failuresLeft: () => failures,
@@ -93,15 +93,6 @@ describe('batches', () => {
     await new Promise(setImmediate);
     await Promise.all([first, batches.add(itemOf(2))]);
     expect(applied.flat()).toEqual([1, 2]);
-  });
-
-  it('begin at least one interval after the last one began', async () => {
-    const { batches, applied } = openRig({ intervalMs: 200 });
-    await batches.add(itemOf(1));
-    const started = performance.now();
-    await batches.add(itemOf(2));
-    expect(performance.now() - started).toBeGreaterThanOrEqual(190);
-    expect(applied).toEqual([[1], [2]]);
   });
 
   it('end their tries when they are stopped, and then count nothing as applied', async () => {

@@ -9,6 +9,8 @@ interface Rig {
   readonly faults: unknown[];
   /** How often the position was compared. */
   readonly looks: () => number;
+  /** How often the projection was told to hurry. */
+  readonly hurries: () => number;
   readonly reach: (offset: number) => void;
   readonly tellOthers: (offset: number) => void;
 }
@@ -19,6 +21,7 @@ function openRig({ waitMs = 5_000 } = {}): Rig {
   let position = 0;
   let looks = 0;
   let others = -1;
+  let hurries = 0;
   return {
     catchUp: new CatchUp({
       positions: {
@@ -29,6 +32,7 @@ function openRig({ waitMs = 5_000 } = {}): Rig {
           return position >= (ends.get(0) ?? 0);
         },
         offsets: () => Promise.resolve(ends(position)),
+        hurry: () => (hurries += 1),
         needsOthers: () => others >= 0,
         readOthers: () => {
           position = Math.max(position, others);
@@ -46,6 +50,7 @@ function openRig({ waitMs = 5_000 } = {}): Rig {
     asked,
     faults,
     looks: () => looks,
+    hurries: () => hurries,
     reach: (offset) => (position = offset),
     tellOthers: (offset) => (others = offset),
   };
@@ -55,16 +60,16 @@ const ends = (end: number): EndOffsets => new Map([[0, end]]);
 
 describe('a wait for the projection', () => {
   it('ends when the position has passed the end of the topic', async () => {
-    const { catchUp, asked, reach } = openRig();
+    const { catchUp, asked, reach, hurries } = openRig();
     const waiting = catchUp.wait();
     await eventually(() => asked.length === 1);
-    asked[0]?.resolve(ends(7));
     reach(6);
+    asked[0]?.resolve(ends(7));
     const early = await Promise.race([
       waiting,
       new Promise((resolve) => setImmediate(() => resolve('waits'))),
     ]);
-    expect(early).toBe('waits');
+    expect([early, hurries()]).toEqual(['waits', 1]);
     reach(7);
     expect(await waiting).toBe('passed');
   });
@@ -78,6 +83,7 @@ describe('a wait for the projection', () => {
         mergeOwn: () => ends(position),
         covers: () => position > 0,
         offsets: () => Promise.resolve(ends(position)),
+        hurry: () => undefined,
         needsOthers: () => true,
         readOthers: () => {
           reads += 1;

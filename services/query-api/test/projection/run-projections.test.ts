@@ -129,8 +129,10 @@ it('a rebuild generation is ended by its name, and a later one stays', async () 
 
 it('the position of a partition that another instance projects is read from the database', async () => {
   const own = { topic: 'dead-letters', partition: 0, offset: 9 };
-  const open = (topic: string, owned: typeof own) =>
-    new Positions({ topic, name: topic, generation: () => 'a-generation', runQuery, own: () => [owned] });
+  const open = (topic: string, owned: typeof own) => {
+    const running = () => ({ positions: () => [owned], hurry: () => undefined });
+    return new Positions({ topic, name: topic, generation: () => 'a-generation', runQuery, running });
+  };
   const ends = new Map([[0, 5]]);
   const here = open('attempts', own);
   here.mergeOwn();
