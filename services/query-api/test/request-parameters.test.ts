@@ -43,7 +43,7 @@ const requestOf = (params: Readonly<Record<string, string>>): ApiRequest => ({
   query: new URLSearchParams(),
   header: () => undefined,
   body: Buffer.alloc(0),
-  signal: new AbortController().signal,
+  isOver: () => false,
 });
 
 describe('an id in a path', () => {

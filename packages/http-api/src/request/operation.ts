@@ -14,8 +14,8 @@ export interface ApiRequest {
   header(name: string): string | undefined;
   /** The raw body; empty when the request had none. */
   readonly body: Buffer;
-  /** Aborted when the caller has hung up or the service shuts down. A waiting operation then ends its wait. */
-  readonly signal: AbortSignal;
+  /** Whether the caller has hung up or the service shuts down. A waiting operation then ends its wait. */
+  readonly isOver: () => boolean;
 }
 
 /** The response of an operation. */

@@ -13,7 +13,7 @@ const read = (applicationId: string) =>
       query: new URLSearchParams(),
       header: (name) => (name === 'content-type' ? 'application/json' : undefined),
       body: Buffer.from(JSON.stringify({ ...HOOK, applicationId })),
-      signal: new AbortController().signal,
+      isOver: () => false,
     } satisfies ApiRequest,
     DEFAULT_URL_POLICY,
   );

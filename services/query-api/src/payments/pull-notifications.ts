@@ -99,11 +99,11 @@ export function createPullOperation(ports: PullPorts): Operation {
   const readLimiter = createConcurrencyLimiter(ports.waiting);
   // All waiting requests share the positions of one tick, so chains of a tenant reach the same cursor.
   const nextTick = shareNext(ports.projected, () => pause(TICK_MS));
-  const handle = async ({ identity, query, signal }: ApiRequest): Promise<ApiReply> => {
+  const handle = async ({ identity, query, ...call }: ApiRequest): Promise<ApiReply> => {
     const { after, wait = 0, limit = LIMIT, ...filter } = readQuery(query, PULL_PARAMETERS);
     const request = { tenantId: identity.tenantId, limit, ...filter };
     const endAt = performance.now() + wait * 1_000;
-    const isOver = (): boolean => signal.aborted || performance.now() >= endAt;
+    const isOver = (): boolean => call.isOver() || performance.now() >= endAt;
     return (wait > 0 ? waitLimiter : readLimiter).run(identity, async () => {
       const ring = await ports.keyring();
       const cursor = await startOf(after, (text) => openCursor(ring, text, request.tenantId), ports);

@@ -258,7 +258,7 @@ describe('the operations', () => {
     query: new URLSearchParams(),
     header: () => undefined,
     body: Buffer.alloc(0),
-    signal: new AbortController().signal,
+    isOver: () => false,
   });
 
   it('respond with projected events, and respond with 503 to misses while the projection does not run', async () => {

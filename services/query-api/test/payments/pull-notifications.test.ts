@@ -145,8 +145,8 @@ function openPages(
   });
   return (tenant: string, query: Record<string, string> = {}) => {
     const identity = { tenantId: tenant, scopes: [] };
-    const { signal } = new AbortController();
-    return pages.handle({ identity, signal, query: new URLSearchParams(query) } as unknown as ApiRequest);
+    const isOver = () => false;
+    return pages.handle({ identity, isOver, query: new URLSearchParams(query) } as unknown as ApiRequest);
   };
 }
 

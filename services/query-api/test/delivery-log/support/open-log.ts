@@ -44,7 +44,7 @@ const requestOf = (
   query: new URLSearchParams(query),
   header: () => undefined,
   body: Buffer.alloc(0),
-  signal: new AbortController().signal,
+  isOver: () => false,
 });
 
 const operationAt = (operations: readonly Operation[], place: number): Operation => {
