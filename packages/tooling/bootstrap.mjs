@@ -23,6 +23,7 @@ const COMMANDS = {
   start: { build: true, runs: [[QUIET_TIMERS, 'packages/demo/dist/src/main.js']] },
   // One thread for collections, as the services have: with two the endpoint of `bench handlers` stood still for 0.15 s on full cores.
   bench: { build: true, runs: [[QUIET_TIMERS, '--v8-pool-size=1', 'packages/proof/dist/src/bench/main.js']] },
+  compare: { build: true, runs: [[QUIET_TIMERS, 'packages/proof/dist/src/compare/main.js']] },
   chaos: { build: true, runs: [[QUIET_TIMERS, 'packages/proof/dist/src/chaos/main.js']] },
   upgrade: { build: true, runs: [[QUIET_TIMERS, 'packages/proof/dist/src/upgrade/main.js']] },
   test: {

@@ -11,7 +11,6 @@ export * from './event/payment-event.js';
 export * from './event/read-event.js';
 export * from './log/failure-causes.js';
 export * from './log/trace-spans.js';
-export * from './task/header-reader.js';
 export * from './json/schema-compiler.js';
 export * from './problems.js';
 export * from './configuration/sealed-secret.js';

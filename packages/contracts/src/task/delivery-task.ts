@@ -1,8 +1,25 @@
 import { readAttemptHistory, type AttemptHistory } from '../log/attempt-history.js';
-import { headerNumber, headerText, type RecordHeaders } from './header-reader.js';
 import { MAX_ATTEMPT, MAX_PARTITION, MAX_TIME_MS, PATTERNS } from '../json/schema-compiler.js';
 import { isNotificationKind, type NotificationKind } from '../event/payment-event.js';
 import { MAX_EVENT_BYTES } from '../event/read-event.js';
+
+/** Record headers as a client library returns them: one value, several values of one name, or none. */
+export type RecordHeaders = Readonly<Record<string, Buffer | string | (Buffer | string)[] | undefined>>;
+
+/** Returns the text of a header, or undefined. The last of several values wins, as in the decoder of records. */
+export function headerText(headers: RecordHeaders, name: string): string | undefined {
+  const raw = headers[name];
+  const last = Array.isArray(raw) ? raw.at(-1) : raw;
+  return typeof last === 'string' ? last : last?.toString('utf8');
+}
+
+/** Returns the number in a header. Undefined when the header is absent or is no safe, non-negative integer. */
+export function headerNumber(headers: RecordHeaders, name: string): number | undefined {
+  const text = headerText(headers, name);
+  if (text === undefined || !/^\d{1,16}$/.test(text)) return undefined;
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? value : undefined;
+}
 
 /** The record from which an event was first read. */
 export interface RecordOrigin {

@@ -230,13 +230,10 @@ export function createApi(options: ApiOptions): RequestListener {
   const app = express();
   const shared = createShared(options);
   app.disable('x-powered-by').disable('etag').set('query parser', false).set('case sensitive routing', true);
+  const self = ownerOf(options.operations[0]?.path ?? '');
   app.use((request, response, next) => {
     response.set('x-request-id', requestIdOf(request));
     refuseRepeatedHeaders(request);
-    next();
-  });
-  const self = ownerOf(options.operations[0]?.path ?? '');
-  app.use((request, _response, next) => {
     const owner = ownerOf(request.path);
     if (owner !== undefined && owner !== self)
       throw new AppError('not-found', `this path is served by ${owner}, not by this service`);

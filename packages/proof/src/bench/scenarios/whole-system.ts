@@ -1,10 +1,9 @@
 import { atLeast, atMost, figure, deliveriesPerSecond, showRuns, systemCpu } from '../report.js';
 import type { Bar, Measurement } from '../report.js';
 import type { Scenario, ScenarioContext } from '../scenario.js';
-import { waitForProjections, registerFanOut } from '../world/world.js';
+import { registerFanOut } from '../world/world.js';
 import type { World } from '../world/world.js';
 import { runLoad, throughIngest, warmUpWorker } from '../world/run.js';
-import type { RunOptions } from '../world/run.js';
 import { besideReference } from './throughput.js';
 
 /** A load at the limit through one of the two ingresses. CPU time of broker and database counts too. */
@@ -14,7 +13,7 @@ interface Case {
   /** Limit for the deliveries each second. */
   readonly rate?: Bar;
   /** Limit for the system's CPU time for each delivery, as a multiple of the reference's for a post. */
-  readonly cost?: Bar;
+  readonly cost: Bar;
 }
 
 const CASES: readonly Case[] = [
@@ -23,13 +22,6 @@ const CASES: readonly Case[] = [
   { through: 'topic', fanOut: 1, cost: atMost(6) },
   { through: 'topic', fanOut: 5, cost: atMost(4) },
 ];
-/** Cases without bars, because the bars apply only to the processes that a delivery needs. */
-const CASES_WITH_LOG: readonly Case[] = [
-  { through: 'ingest', fanOut: 1 },
-  { through: 'topic', fanOut: 1 },
-];
-/** The embedded database takes longer to write the log of a delivery than the delivery takes. */
-const SHARE_WITH_LOG = 0.2;
 /** Java keeps compiling the broker: 57 µs of its CPU time for each post at first, 43 after 100,000, 33 after 300,000. */
 const MOST_WARM_UP_POSTS = 150_000;
 /** Multiple of the run's own count, which applies when it is smaller. */
@@ -38,15 +30,11 @@ const WARM_UP = 'warm-up';
 
 const tenantOf = ({ through, fanOut }: Case): string => `${through}-${fanOut}`;
 
-async function measureCase(
-  world: World,
-  one: Case,
-  { count, ...options }: RunOptions & { readonly count: number },
-): Promise<Measurement> {
+async function measureCase(world: World, one: Case, count: number): Promise<Measurement> {
   const endpoints = await registerFanOut(world, tenantOf(one), one.fanOut);
   const target = one.through === 'ingest' ? { target: await throughIngest(world) } : {};
   const { runs, referenceMicros } = await besideReference(world, 1, () =>
-    runLoad(world, endpoints, { count: Math.ceil(count / Math.sqrt(one.fanOut)) }, { ...target, ...options }),
+    runLoad(world, endpoints, { count: Math.ceil(count / Math.sqrt(one.fanOut)) }, target),
   );
   const cpu = systemCpu(runs);
   return showRuns(runs, [
@@ -57,37 +45,23 @@ async function measureCase(
   ]);
 }
 
-/** Opens a world, warms it up, and measures the cases in it. */
-async function measureCases(
-  context: ScenarioContext,
-  cases: readonly Case[],
-  { count, withQueryApi }: { readonly count: number; readonly withQueryApi: boolean },
-): Promise<void> {
-  const tenants = [WARM_UP, ...cases.map(tenantOf)];
-  const ports = Math.max(...cases.map(({ fanOut }) => fanOut));
-  const world = await context.openWorld({ tenants, ports, withQueryApi });
-  const options = withQueryApi ? { whenDelivered: () => waitForProjections(world) } : {};
+async function measure(context: ScenarioContext): Promise<void> {
+  const { count } = context.sizes;
+  const ports = Math.max(...CASES.map(({ fanOut }) => fanOut));
+  const world = await context.openWorld({ tenants: [WARM_UP, ...CASES.map(tenantOf)], ports });
   const warm = await registerFanOut(world, WARM_UP, 1);
   await warmUpWorker(world, warm, count);
   const posts = Math.min(MOST_WARM_UP_POSTS, WARM_UP_TIMES * count);
-  await runLoad(world, warm, { count: posts }, { target: await throughIngest(world), ...options });
-  for (const one of cases) {
+  await runLoad(world, warm, { count: posts }, { target: await throughIngest(world) });
+  for (const one of CASES) {
     const way = one.through === 'ingest' ? 'posted to ingest one by one' : 'produced to the topic';
-    const run = `${way}, fan-out ${one.fanOut}${withQueryApi ? ', with query-api' : ''}`;
-    await context.run(run, () => measureCase(world, one, { count, ...options }));
+    await context.run(`${way}, fan-out ${one.fanOut}`, () => measureCase(world, one, count));
   }
-}
-
-async function measure(context: ScenarioContext): Promise<void> {
-  const { count } = context.sizes;
-  await measureCases(context, CASES, { count, withQueryApi: false });
-  const few = Math.ceil(count * SHARE_WITH_LOG);
-  await measureCases(context, CASES_WITH_LOG, { count: few, withQueryApi: true });
 }
 
 export const wholeSystem: Scenario = {
   title:
-    'single events posted to ingest and produced to the topic, to one endpoint and to five, and with query-api; broker and database counted; count: events',
+    'single events posted to ingest and produced to the topic, to one endpoint and to five; broker and database counted; count: events',
   usual: { count: 20_000, seconds: 0 },
   whole: { count: 200_000, seconds: 0 },
   measure,

@@ -1,0 +1,52 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { align, print } from '@webhooks/testkit/account';
+import { figure, formatNumber } from '../bench/report.js';
+import type { Figure, RunReport } from '../bench/report.js';
+
+/** With an odd number the median is a measured figure. */
+const TURNS = 3;
+
+/** Runs `npm run bench` in a checkout. Returns its figures, and the CPU time of each process, by their names. */
+function measure(checkout: string, args: readonly string[]): ReadonlyMap<string, Figure> {
+  const command = ['packages/tooling/bootstrap.mjs', 'bench', ...args];
+  const { status } = spawnSync(process.execPath, command, { cwd: checkout, stdio: 'inherit' });
+  if (status !== 0) throw new Error(`bench of ${checkout} ended with ${status}`);
+  const text = readFileSync(join(checkout, '.data', 'bench.json'), 'utf8');
+  const { reports } = JSON.parse(text) as { readonly reports: readonly RunReport[] };
+  const named = reports.flatMap(({ scenario, run, figures, usage }) => {
+    const ofProcesses = usage?.processes.map(({ name, cpuMicros }) =>
+      figure(`CPU of ${name} for each ${usage.each}`, cpuMicros / usage.count, 'µs'),
+    );
+    return [...figures, ...(ofProcesses ?? [])].map(
+      (one) => [`${scenario}: ${run}: ${one.name}`, one] as const,
+    );
+  });
+  return new Map(named);
+}
+
+const medianOf = (values: readonly number[]): string =>
+  formatNumber(values.toSorted((one, other) => one - other)[values.length >> 1] ?? NaN);
+
+/**
+ * `npm run compare -- OTHER [what bench takes]`: runs bench of the checkout OTHER and of this one in turns. Prints the
+ * median of each figure in both, and the median of the ratios of each turn: a machine that changes its speed changes both.
+ */
+function main([other, ...args]: readonly string[]): void {
+  if (other === undefined) throw new Error('expected the folder of another checkout, then what bench takes');
+  const turns = Array.from({ length: TURNS }, () => ({
+    there: measure(other, args),
+    here: measure('.', args),
+  }));
+  const rows = [...(turns[0]?.here ?? [])].map(([name, { unit }]) => {
+    const valueOf = (figures: ReadonlyMap<string, Figure>): number => figures.get(name)?.value ?? NaN;
+    const was = turns.map(({ there }) => valueOf(there));
+    const is = turns.map(({ here }) => valueOf(here));
+    const ratios = turns.map(({ there, here }) => valueOf(here) / valueOf(there));
+    return [name, medianOf(was), medianOf(is), unit, medianOf(ratios)];
+  });
+  align([['', 'there', 'here', '', 'ratio'], ...rows], [1, 2, 4]).forEach(print);
+}
+
+main(process.argv.slice(2));
