@@ -79,7 +79,10 @@ export const LIVE = {
    * it, a steady stream needs a fetch for each record.
    */
   fetchIntervalMs: 2,
-  /** Longest wait of the broker for records, milliseconds: Kafka's own default. An idle source sends two requests a second. */
+  /**
+   * Longest wait of the broker for records, milliseconds: Kafka's own default. An idle source sends two requests a
+   * second, and a partition that it is assigned then waits as long.
+   */
   fetchWaitMs: 500,
 } as const;
 /** Fetching of a source of delayed records. */

@@ -1,4 +1,10 @@
-import { MAX_EVENT_BYTES, parseAttemptPack, parseDeliveryTask, taskHeaders } from '../../src/index.js';
+import {
+  MAX_EVENT_BYTES,
+  headerText,
+  parseAttemptPack,
+  parseDeliveryTask,
+  taskHeaders,
+} from '../../src/index.js';
 import type { DeliveryTask } from '../../src/index.js';
 
 const TASK: DeliveryTask = {
@@ -75,4 +81,9 @@ describe('what a tier would not take again, or would never release,', () => {
   ])('is accepted from our own tiers: %s', (name, value) => {
     expect(parseTask(name, value)).toMatchObject({ ok: true });
   });
+});
+
+it('the last of several headers with one name counts, as for readers of the wire', () => {
+  expect(headerText({ a: ['1', Buffer.from('2')] }, 'a')).toBe('2');
+  expect(headerText({ a: [] }, 'a')).toBeUndefined();
 });

@@ -125,7 +125,7 @@ describe('an operation', () => {
     expect(response.headers.get('connection')).toBe('close');
   });
 
-  it('that waits is told when its caller hangs up or the service ends', async () => {
+  it('that waits learns when its caller hangs up or the service ends', async () => {
     const caller = new AbortController();
     const lost = call('/waits', { signal: caller.signal }).catch(() => 'hung up');
     await eventually(() => waits.length === 1);

@@ -47,9 +47,9 @@ export class Fetcher {
   /**
    * Fetch state of each broker. `turn`: the partition that the next request names first. It advances by one with
    * each request, because a full response has only the first partitions. `waitMs`: how long the broker waits for
-   * records. `rest`: ends the pause before the next request.
+   * records. `pause`: ends the pause before the next request.
    */
-  readonly #nodes = new Map<number, { turn: number; waitMs: number; rest: AbortController }>();
+  readonly #nodes = new Map<number, { turn: number; waitMs: number; pause: AbortController }>();
   readonly #leaders: Leaders<Wanted>;
   /** Partitions whose last fetch failed. They are requested again after the next refresh of the metadata. */
   readonly #refused = new Set<Feed>();
@@ -70,13 +70,13 @@ export class Fetcher {
   }
 
   /** Sends the next requests without a pause: what is on the brokers at this call is fetched at once. */
-  hurry(): void {
-    for (const { rest } of this.#nodes.values()) rest.abort();
+  fetchNow(): void {
+    for (const { pause } of this.#nodes.values()) pause.abort();
   }
 
   stop(): void {
     this.#leaders.stopped = true;
-    this.hurry();
+    this.fetchNow();
   }
 
   *#wanted(): Generator<Wanted> {
@@ -91,7 +91,7 @@ export class Fetcher {
     const { connections, maxWaitMs, minIntervalMs = 0 } = this.#options;
     const { isolationLevel } = connections.cluster;
     const { turn, waitMs } = this.#nodes.get(nodeId) ?? { turn: 0, waitMs: FETCH_WAIT_MIN_MS };
-    const node = { turn: turn + 1, waitMs, rest: new AbortController() };
+    const node = { turn: turn + 1, waitMs, pause: new AbortController() };
     this.#nodes.set(nodeId, node);
     const first = turn % wanted.length;
     const targets = [...wanted.slice(first), ...wanted.slice(0, first)];
@@ -108,9 +108,9 @@ export class Fetcher {
     const isEmpty = partitions.every(({ records }) => records.length === 0);
     node.waitMs = isEmpty ? Math.min(waitMs * 2, maxWaitMs) : FETCH_WAIT_MIN_MS;
     const intervalMs = isBehind ? Math.min(minIntervalMs, LIVE.fetchIntervalMs) : minIntervalMs;
-    const restMs = intervalMs - (performance.now() - startedAt);
-    const { signal } = node.rest;
-    if (restMs > 1) await delay(restMs, undefined, { signal }).catch(() => undefined);
+    const pauseMs = intervalMs - (performance.now() - startedAt);
+    const { signal } = node.pause;
+    if (pauseMs > 1) await delay(pauseMs, undefined, { signal }).catch(() => undefined);
   }
 
   /** Hands the partitions to their feeds. Returns whether the broker has further records for one of them. */

@@ -77,8 +77,8 @@ export class GroupReader {
   }
 
   /** Fetches at once what the brokers have at this call. */
-  hurry(): void {
-    this.#fetcher.hurry();
+  fetchNow(): void {
+    this.#fetcher.fetchNow();
   }
 
   #onAssigned(positions: readonly GroupPosition[]): void {

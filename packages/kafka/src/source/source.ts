@@ -107,7 +107,7 @@ async function openScheduled(options: SourceOptions, plan: ReadPlan) {
     /** Resumes a source that the window's `hasCapacity` has paused. */
     resume: () => scheduler.plan(),
     /** Fetches at once what the brokers have at this call, whatever is left of `fetchIntervalMs`. */
-    hurry: () => reader.hurry(),
+    fetchNow: () => reader.fetchNow(),
     /** Returns how far each assigned partition is handled, including offsets that are not committed yet. */
     positions: () => reader.positions(),
   };

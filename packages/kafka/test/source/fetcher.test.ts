@@ -104,7 +104,7 @@ describe('a response that has space for one partition', () => {
   });
 });
 
-it('a hurried fetch begins at once, whatever is left of the shortest interval', async () => {
+it('fetches at once when it is told to, whatever is left of the shortest interval', async () => {
   const kafka = sharedKafka();
   const topic = await newTopic(kafka);
   const sink = await sinkOn(kafka);
@@ -123,7 +123,7 @@ it('a hurried fetch begins at once, whatever is left of the shortest interval', 
   fetcher.kick();
   for (const sent of [1, 2, 3]) {
     await sink.send({ topic, key: 'k', value: Buffer.alloc(1) });
-    fetcher.hurry();
+    fetcher.fetchNow();
     await eventually(() => end === sent);
   }
   fetcher.stop();

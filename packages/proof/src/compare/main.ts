@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { align, print } from '@webhooks/testkit/account';
 import { figure, formatNumber } from '../bench/report.js';
@@ -11,9 +11,11 @@ const TURNS = 3;
 /** Runs `npm run bench` in a checkout. Returns its figures, and the CPU time of each process, by their names. */
 function measure(checkout: string, args: readonly string[]): ReadonlyMap<string, Figure> {
   const command = ['packages/tooling/bootstrap.mjs', 'bench', ...args];
-  const { status } = spawnSync(process.execPath, command, { cwd: checkout, stdio: 'inherit' });
-  if (status !== 0) throw new Error(`bench of ${checkout} ended with ${status}`);
-  const text = readFileSync(join(checkout, '.data', 'bench.json'), 'utf8');
+  const file = join(checkout, '.data', 'bench.json');
+  rmSync(file, { force: true });
+  // A void run ends it with 1, and the other runs have figures.
+  spawnSync(process.execPath, command, { cwd: checkout, stdio: 'inherit' });
+  const text = readFileSync(file, 'utf8');
   const { reports } = JSON.parse(text) as { readonly reports: readonly RunReport[] };
   const named = reports.flatMap(({ scenario, run, figures, usage }) => {
     const ofProcesses = usage?.processes.map(({ name, cpuMicros }) =>
@@ -26,8 +28,11 @@ function measure(checkout: string, args: readonly string[]): ReadonlyMap<string,
   return new Map(named);
 }
 
-const medianOf = (values: readonly number[]): string =>
-  formatNumber(values.toSorted((one, other) => one - other)[values.length >> 1] ?? NaN);
+/** The median of the figures that were measured; void runs have none. */
+function medianOf(values: readonly number[]): string {
+  const measured = values.filter(Number.isFinite).sort((one, other) => one - other);
+  return formatNumber(measured[measured.length >> 1] ?? NaN);
+}
 
 /**
  * `npm run compare -- OTHER [what bench takes]`: runs bench of the checkout OTHER and of this one in turns. Prints the

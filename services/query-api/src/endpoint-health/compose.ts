@@ -28,7 +28,7 @@ export interface HealthOptions {
 export const HEALTH = 'health';
 
 const OLDEST = { order: 'oldest-first', limit: 1 } as const;
-/** Time from one fetch to the next, milliseconds. Each endpoint needs one write in this time, at any rate of attempts. */
+/** Time from one fetch of a broker to the next, milliseconds. Each endpoint needs one or two writes for each fetch, at any rate of attempts. */
 const INTERVAL_MS = 500;
 
 /** Form of a pack's id. Other keys identify no pack. */

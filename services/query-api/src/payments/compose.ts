@@ -155,6 +155,8 @@ export function composePayments(options: TransactionOptions) {
       name: 'events',
       topics: [TOPICS.events],
       maxBytes: MAX_BYTES,
+      // Handlers query a payment when they hear of it.
+      readsForOthers: true,
       apply: async (records) => {
         const stored = await storeEvents(database.writing(), records);
         const real = stored.filter(({ test }) => !test);

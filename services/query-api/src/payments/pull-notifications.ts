@@ -28,8 +28,11 @@ export interface PullPorts {
 const LIMIT = 100;
 /** Frozen by openapi.yaml. Many proxies close a request after 30 s. */
 const MAX_WAIT_SECONDS = 25;
-/** All waiting requests poll at the same ticks, so they share a page. A notification is delayed by one tick at most. */
-const TICK_MS = 500;
+/**
+ * All waiting requests poll at the same ticks, so they share a page. A notification is delayed by one
+ * tick and the interval of the projection, 200 ms: by 0.5 s at most.
+ */
+const TICK_MS = 250;
 
 export const PULL_PARAMETERS = {
   after: {
@@ -83,7 +86,7 @@ async function pull(
 }
 
 /**
- * Whether the chain has recently read everything. Such a request begins at the common tick, so it reads at most two
+ * Whether the chain has recently read everything. Such a request begins at the common tick, so it reads at most four
  * pages a second.
  */
 const isAtEnd = ({ first, offsets, caughtUpAt }: PullCursor): boolean =>

@@ -70,12 +70,11 @@ export class CatchUp {
     // The positions belong to the old topic when it was recreated.
     if (!isWithin(known, ends)) throw new Error('the topic ends before the position already read');
     positions.mergeOwn();
-    if (!positions.covers(ends)) positions.hurry();
     while (!positions.covers(ends) && performance.now() < endAt) await this.#update();
     if (!positions.covers(ends)) throw new Error('the projection did not reach the end of the topic in time');
   }
 
-  /** Updates the positions after `POLL_MS`, once for all waits. */
+  /** Has the topic read at once, and updates the positions after `POLL_MS`, once for all waits. */
   readonly #update = shareNext(
     () => {
       this.positions.mergeOwn();
@@ -83,7 +82,10 @@ export class CatchUp {
       if (this.positions.needsOthers(this.#ends)) this.#readOthers().catch(this.#options.onFault);
       return Promise.resolve();
     },
-    () => sleep(POLL_MS),
+    () => {
+      this.positions.fetchNow();
+      return sleep(POLL_MS);
+    },
   );
   readonly #readOthers = shareNext(() => this.positions.readOthers().catch(this.#options.onFault));
 

@@ -29,8 +29,10 @@ export interface PositionsOptions {
   /** Returns the rebuild generation; undefined while it is not known. */
   readonly generation: () => string | undefined;
   readonly runQuery: RunPositionQuery;
+  /** Whether queries of other instances must not wait for the next fetch: then this instance does not pause either. */
+  readonly readsForOthers: boolean | undefined;
   /** Returns the projection that this instance runs, on all its topics; undefined while it is not running. */
-  readonly running: () => Pick<RunningProjection, 'positions' | 'hurry'> | undefined;
+  readonly running: () => Pick<RunningProjection, 'positions' | 'fetchNow'> | undefined;
 }
 
 /**
@@ -65,9 +67,9 @@ export class Positions {
     return own.filter(({ topic }) => topic === this.topic);
   }
 
-  /** Projects at once what is on the topic of the partitions that this instance owns. */
-  hurry(): void {
-    this.#options.running()?.hurry();
+  /** Reads at once what is on the partitions that this instance owns. */
+  fetchNow(): void {
+    this.#options.running()?.fetchNow();
   }
 
   /** Merges this instance's own positions into the known ones. Returns all of them. */
@@ -103,6 +105,7 @@ export class Positions {
 
   /** Writes the positions that advanced since the last write, so that other instances can read them. */
   async write(): Promise<void> {
+    if (this.#options.readsForOthers === true && this.needsOthers(this.#known)) this.fetchNow();
     this.mergeOwn();
     const moved = [...this.#known].filter(
       ([partition, offset]) => offset > (this.#written.get(partition) ?? 0),

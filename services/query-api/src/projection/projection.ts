@@ -15,8 +15,10 @@ export interface Projection {
   readonly topics: readonly string[];
   /** Most bytes of one batch; default: no bound. A larger record is a batch of its own. */
   readonly maxBytes?: number;
-  /** Milliseconds from one fetch to the next, unless a query waits or more waits than was taken; default 200. */
+  /** Milliseconds from one fetch to the next, unless a query waits or the broker has more; default 200. */
   readonly intervalMs?: number;
+  /** Whether, beside other instances, it reads as often as they look at its positions. Their queries cannot make it read. */
+  readonly readsForOthers?: boolean;
   /** Name of its positions, if another projection publishes those of the same topic; default: the topic. */
   readonly positionsName?: string;
   /** Writes the records. Must be idempotent: the call is repeated with the same records after a rejection. */
@@ -60,7 +62,7 @@ export class Batches {
     this.#waiting.push({ item, done: resolve });
     if (!this.#running) {
       this.#running = true;
-      // Items of one fetch arrive in the same turn of the event loop.
+      // Up to 32 items of one fetch arrive in the same turn of the event loop.
       setImmediate(() => {
         this.#run().catch((error: unknown) => {
           this.#options.log.error(`${this.#options.name}: batches stopped`, errorFields(error));
@@ -111,7 +113,7 @@ export class Batches {
   }
 }
 
-export type RunningProjection = Pick<Source, 'health' | 'positions' | 'hurry' | 'stop'>;
+export type RunningProjection = Pick<Source, 'health' | 'positions' | 'fetchNow' | 'stop'>;
 
 /** Bounds of the records that are read and not yet written. A burst fills them while the database is slow. */
 const WINDOW = { maxInFlight: 4_000, maxInFlightBytes: 32 * 1_048_576 };
@@ -131,7 +133,7 @@ export async function openProjection(
   return {
     health: () => source.health(),
     positions: () => source.positions(),
-    hurry: () => source.hurry(),
+    fetchNow: () => source.fetchNow(),
     stop: async (deadline) => {
       unwatch();
       const report = await source.stop(deadline);

@@ -90,8 +90,13 @@ export function runProjections(options: ProjectionsOptions, scope: ServiceScope)
       }
     } else restart('the database holds another rebuild generation');
   };
-  const positions = projections.flatMap(({ name, topics, positionsName }) => {
-    const options = { generation: () => generation, runQuery, running: () => running.get(name) };
+  const positions = projections.flatMap(({ name, topics, positionsName, readsForOthers }) => {
+    const options = {
+      generation: () => generation,
+      runQuery,
+      readsForOthers,
+      running: () => running.get(name),
+    };
     return topics.map((topic) => new Positions({ topic, name: positionsName ?? topic, ...options }));
   });
   const catchUps = createCatchUps(positions, kafka, scope.log);

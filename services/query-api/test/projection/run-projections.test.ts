@@ -26,14 +26,15 @@ afterAll(async () => {
 
 const runQuery: RunPositionQuery = (statement) => test.database.within(5_000)(statement);
 
-/** A topic with a partition that holds these values; it may be there already. */
-async function topicOf(values: readonly string[], topic = randomName('keep')): Promise<string> {
-  await ensureTopics(kafka, [{ name: topic, partitions: 1, replicationFactor: 1, configs: {} }], {
+/** A topic with these values, by turns in its partitions; it may be there already. */
+async function topicOf(values: readonly string[], topic = randomName('keep'), partitions = 1) {
+  await ensureTopics(kafka, [{ name: topic, partitions, replicationFactor: 1, configs: {} }], {
     deadlineMs: 60_000,
   });
   const sink = await openSink({ kafka });
-  const records = values.map((value): OutgoingRecord => ({
+  const records = values.map((value, index): OutgoingRecord => ({
     topic,
+    partition: index % partitions,
     key: 'key',
     value: Buffer.from(value),
     headers: {},
@@ -51,14 +52,16 @@ async function deleteTopic(topic: string): Promise<void> {
 }
 
 /** An instance that reads a topic; it forgets what it read with its process. */
-function start(topic: string, groupPrefix: string) {
+function start(topic: string, groupPrefix: string, own = kafka) {
   const closers = new Closers();
   const read: string[] = [];
   const faults: unknown[] = [];
   const projection = {
     name: 'values',
     topics: [topic],
-    intervalMs: 0,
+    // So long nothing is read unless a query waits.
+    intervalMs: 600_000,
+    readsForOthers: true,
     apply: (records: readonly { readonly value: Buffer | null }[]) => {
       read.push(...records.map(({ value }) => String(value)));
       return Promise.resolve();
@@ -66,7 +69,7 @@ function start(topic: string, groupPrefix: string) {
   };
   const health = new HealthBoard();
   const catchUps = runProjections(
-    { kafka, groupPrefix, projections: [projection], runQuery },
+    { kafka: own, groupPrefix, projections: [projection], runQuery },
     {
       ...{ log, health, registry: new Registry(), addPage: silent, tracing: NO_TRACING },
       onClose: (name, close) => closers.add(name, close),
@@ -119,6 +122,22 @@ it('a topic that was made anew is read from its beginning, by a process that is 
   await after.stop();
 }, 120_000);
 
+it('a query makes its instance read at once, and beside others each reads without being asked', async () => {
+  const topic = await topicOf(['a', 'b'], randomName('keep'), 2);
+  const other = createKafka({ brokers: testKafkaBrokers(), clientId: 'keep-test-other' });
+  const group = randomName('group');
+  const both = [start(topic, group), start(topic, group, other)];
+  for (const { ready } of both) await ready();
+  const halves = new Map([0, 1].map((partition) => [partition, 0]));
+  await eventually(() => both.every(({ catchUps }) => catchUps.get(topic)?.positions.needsOthers(halves)), {
+    timeoutMs: 60_000,
+  });
+  await topicOf(['c', 'd'], topic, 2);
+  for (const { catchUps } of both) expect(await catchUps.get(topic)?.wait()).toBe('passed');
+  for (const { stop } of both) await stop();
+  await other.close();
+}, 120_000);
+
 it('a rebuild generation is ended by its name, and a later one stays', async () => {
   const generation = await generationOf(runQuery);
   expect(await runQuery(({ positions }) => forgetGeneration(positions, { generation: 'another' }))).toBe(
@@ -130,8 +149,15 @@ it('a rebuild generation is ended by its name, and a later one stays', async () 
 it('the position of a partition that another instance projects is read from the database', async () => {
   const own = { topic: 'dead-letters', partition: 0, offset: 9 };
   const open = (topic: string, owned: typeof own) => {
-    const running = () => ({ positions: () => [owned], hurry: () => undefined });
-    return new Positions({ topic, name: topic, generation: () => 'a-generation', runQuery, running });
+    const running = () => ({ positions: () => [owned], fetchNow: () => undefined });
+    return new Positions({
+      topic,
+      name: topic,
+      generation: () => 'a-generation',
+      runQuery,
+      running,
+      readsForOthers: true,
+    });
   };
   const ends = new Map([[0, 5]]);
   const here = open('attempts', own);
