@@ -71,7 +71,6 @@ describe('a projection', () => {
       {
         name: 'test',
         topics: [],
-        intervalMs: 0,
         apply: async (some) => {
           await apply(some);
         },
