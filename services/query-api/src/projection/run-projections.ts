@@ -83,11 +83,13 @@ export function runProjections(options: ProjectionsOptions, scope: ServiceScope)
     if (current === generation) {
       await openMissing(options, { generation, running }, scope, signal);
       // When a topic ends before the position, it was truncated or recreated: records below the position may be unread.
-      for (const [name, catchUp] of catchUps) {
-        if (await catchUp.reaches(await catchUp.positions.offsets())) continue;
+      // All at once, so that they share a request for the metadata.
+      const checkTopic = async ([name, catchUp]: readonly [string, CatchUp]): Promise<void> => {
+        if (await catchUp.reaches(await catchUp.positions.offsets())) return;
         await runQuery((models) => forgetGeneration(models.positions, { generation: current }));
         restart(`the topic of ${name} ends before the position already read (truncated or recreated)`);
-      }
+      };
+      await Promise.all([...catchUps].map(checkTopic));
     } else restart('the database holds another rebuild generation');
   };
   const positions = projections.flatMap(({ name, topics, positionsName, readsForOthers }) => {
