@@ -4,22 +4,18 @@ import type { Scenario, Sizes } from './scenario.js';
 import { attacks } from './scenarios/attacks.js';
 import { handlers } from './scenarios/handlers.js';
 import { isolation } from './scenarios/isolation.js';
-import { latency } from './scenarios/latency.js';
 import { query } from './scenarios/query.js';
 import { throughput } from './scenarios/throughput.js';
 import { wholeSystem } from './scenarios/whole-system.js';
-import { work } from './scenarios/work.js';
 
 /** All scenarios, the most important first. */
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   throughput,
-  latency,
   'whole-system': wholeSystem,
   isolation,
   attacks,
   query,
   handlers,
-  work,
 };
 
 const SIZE = { min: 1, max: 10_000_000 };
@@ -62,7 +58,7 @@ export function usageText(scenarios: Readonly<Record<string, Scenario>>): readon
   return [
     'npm run bench -- [scenario …] [--count N] [--seconds N] [--whole]',
     '',
-    'Without a name all scenarios run, shortened, in 16 to 21 minutes. A run whose delivery account does not balance shows no figure,',
+    'Without a name all scenarios run, shortened, in about 20 minutes. A run whose delivery account does not balance shows no figure,',
     'and the exit code is 1. Figures are written to .data/bench.json.',
     '',
     ...Object.entries(scenarios).flatMap(([name, { title, usual, whole }]) => [

@@ -129,10 +129,14 @@ export const systemCpu = cpuEach(isSystem);
 export const deliveriesPerSecond = (runs: readonly RunResult[]): number =>
   deliveredIn(runs) / sum(runs, ({ seconds }) => seconds);
 
-/** p50, p99, p99.9 and the longest, in milliseconds. */
-export const percentileFigures = (what: string, { p50, p99, p999, max }: Percentiles): Figure[] =>
+/** p50, p99, p99.9 and the longest, in milliseconds. `bars`: by their names. */
+export const percentileFigures = (
+  what: string,
+  { p50, p99, p999, max }: Percentiles,
+  bars: Readonly<Record<string, Bar>> = {},
+): Figure[] =>
   Object.entries({ p50, p99, 'p99.9': p999, max }).map(([name, micros]) =>
-    figure(`${what}, ${name}`, micros / 1_000, 'ms'),
+    figure(`${what}, ${name}`, micros / 1_000, 'ms', bars[name]),
   );
 
 /** CPU share of other processes. A high share makes the other figures unreliable. */

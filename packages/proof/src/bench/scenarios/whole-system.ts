@@ -1,38 +1,104 @@
-import { atLeast, atMost, figure, deliveriesPerSecond, showRuns, systemCpu } from '../report.js';
-import type { Bar, Measurement } from '../report.js';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { TargetPlan } from '../load/send.js';
+import { beginUsage, percentilesOf } from '../measure.js';
+import {
+  atLeast,
+  atMost,
+  deliveriesPerSecond,
+  figure,
+  othersFigure,
+  percentileFigures,
+  showRuns,
+  systemCpu,
+} from '../report.js';
+import type { Figure, Measurement } from '../report.js';
 import type { Scenario, ScenarioContext } from '../scenario.js';
-import { registerFanOut } from '../world/world.js';
-import type { World } from '../world/world.js';
-import { runLoad, throughIngest, warmUpWorker } from '../world/run.js';
+import { runLoad, throughIngest } from '../world/run.js';
+import type { Schedule } from '../world/run.js';
+import { registerFanOut, waitForProjections } from '../world/world.js';
+import type { Endpoints, World } from '../world/world.js';
 import { besideReference } from './throughput.js';
 
-/** A load at the limit through one of the two ingresses. CPU time of broker and database counts too. */
-interface Case {
-  readonly through: 'ingest' | 'topic';
-  readonly fanOut: number;
-  /** Limit for the deliveries each second. */
-  readonly rate?: Bar;
-  /** Limit for the system's CPU time for each delivery, as a multiple of the reference's for a post. */
-  readonly cost: Bar;
-}
+const TENANT = 'rates';
+/** Events a second: a small operator's, a large one's, and near what two cores deliver with everything on them. */
+const RATES = [200, 1_000, 3_000, 4_000];
+/** From the acknowledgement of an event to its arrival, milliseconds. */
+const LATENCY = { p50: atMost(5), p99: atMost(25) };
+/** The embedded database takes as many attempts a second for a while. */
+const MOST_WITH_LOG = 1_000;
+/** Before the first load, so that most code is compiled. The broker compiles what some 10,000 requests run; a faster load makes fewer. */
+const WARM_UP = { perSecond: MOST_WITH_LOG, seconds: 20 };
 
-const CASES: readonly Case[] = [
+/**
+ * Loads at the limit, with the limits for the deliveries each second, and for the system's CPU time for each delivery as a multiple of the
+ * reference's for a post. CPU time of broker and database counts too.
+ */
+const CASES = [
   { through: 'ingest', fanOut: 1, rate: atLeast(6_500), cost: atMost(10) },
   { through: 'ingest', fanOut: 5, rate: atLeast(12_000), cost: atMost(5) },
-  { through: 'topic', fanOut: 1, cost: atMost(6) },
-  { through: 'topic', fanOut: 5, cost: atMost(4) },
+  { through: 'topic', fanOut: 1, rate: undefined, cost: atMost(6) },
+  { through: 'topic', fanOut: 5, rate: undefined, cost: atMost(4) },
 ];
-/** Java keeps compiling the broker: 57 µs of its CPU time for each post at first, 43 after 100,000, 33 after 300,000. */
-const MOST_WARM_UP_POSTS = 150_000;
-/** Multiple of the run's own count, which applies when it is smaller. */
-const WARM_UP_TIMES = 3;
-const WARM_UP = 'warm-up';
-
+type Case = (typeof CASES)[number];
 const tenantOf = ({ through, fanOut }: Case): string => `${through}-${fanOut}`;
 
-async function measureCase(world: World, one: Case, count: number): Promise<Measurement> {
+type Requests = ReadonlyMap<string, number>;
+
+/** Reads how many requests to Kafka each service has made, by service and request. */
+async function readRequests({ stack, pids }: World): Promise<Requests> {
+  const running = Object.entries(stack.description().admin).filter(([service]) => service in pids());
+  const found = running.map(async ([service, url]) => {
+    const response = await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(5_000) });
+    const lines = (await response.text()).matchAll(/^kafka_requests_total\{request="(\w+)"\} (\d+)$/gm);
+    return [...lines].map(([, request, count]) => [`${service}: ${request}`, Number(count)] as const);
+  });
+  return new Map((await Promise.all(found)).flat());
+}
+
+/** The requests of each kind between two readings, for each of `count` events or seconds. */
+const requestFigures = (before: Requests, after: Requests, count: number): readonly Figure[] =>
+  [...after].flatMap(([name, all]) => {
+    const made = all - (before.get(name) ?? 0);
+    return made === 0 ? [] : figure(name, made / count, 'requests');
+  });
+
+async function measureIdle(world: World, seconds: number): Promise<Measurement> {
+  const before = await readRequests(world);
+  const endUsage = beginUsage(world.pids());
+  await delay(1_000 * seconds);
+  const { processes, othersPercent } = endUsage(world.pids());
+  return {
+    account: 'nothing is sent',
+    figures: [...requestFigures(before, await readRequests(world), seconds), othersFigure(othersPercent)],
+    usage: { count: seconds, each: 'second', processes },
+  };
+}
+
+async function measureRate(
+  world: World,
+  endpoints: Endpoints,
+  load: Schedule,
+  target: TargetPlan,
+): Promise<Measurement> {
+  const before = await readRequests(world);
+  const run = await runLoad(world, endpoints, load, { target });
+  return showRuns(
+    [run],
+    [
+      figure('CPU of the whole system for each delivery', systemCpu([run]), 'µs'),
+      ...percentileFigures(
+        'acknowledgement to arrival',
+        percentilesOf(run.account.latencies('acknowledgedAt')),
+        LATENCY,
+      ),
+      ...requestFigures(before, await readRequests(world), run.totals.delivered),
+    ],
+  );
+}
+
+async function measureCase(world: World, one: Case, count: number, ingest: TargetPlan): Promise<Measurement> {
   const endpoints = await registerFanOut(world, tenantOf(one), one.fanOut);
-  const target = one.through === 'ingest' ? { target: await throughIngest(world) } : {};
+  const target = one.through === 'ingest' ? { target: ingest } : {};
   const { runs, referenceMicros } = await besideReference(world, 1, () =>
     runLoad(world, endpoints, { count: Math.ceil(count / Math.sqrt(one.fanOut)) }, target),
   );
@@ -45,24 +111,38 @@ async function measureCase(world: World, one: Case, count: number): Promise<Meas
   ]);
 }
 
-async function measure(context: ScenarioContext): Promise<void> {
-  const { count } = context.sizes;
+async function measureWorld(context: ScenarioContext, withQueryApi: boolean): Promise<void> {
+  const { seconds, count } = context.sizes;
   const ports = Math.max(...CASES.map(({ fanOut }) => fanOut));
-  const world = await context.openWorld({ tenants: [WARM_UP, ...CASES.map(tenantOf)], ports });
-  const warm = await registerFanOut(world, WARM_UP, 1);
-  await warmUpWorker(world, warm, count);
-  const posts = Math.min(MOST_WARM_UP_POSTS, WARM_UP_TIMES * count);
-  await runLoad(world, warm, { count: posts }, { target: await throughIngest(world) });
-  for (const one of CASES) {
+  const world = await context.openWorld({ tenants: [TENANT, ...CASES.map(tenantOf)], ports, withQueryApi });
+  const endpoints = await registerFanOut(world, TENANT, 1);
+  const ingest = await throughIngest(world);
+  await runLoad(world, endpoints, WARM_UP, { target: ingest });
+  if (withQueryApi) await waitForProjections(world);
+  const beside = withQueryApi ? ', with query-api' : '';
+  await context.run(`idle${beside}`, () => measureIdle(world, seconds));
+  for (const perSecond of RATES.filter((rate) => !withQueryApi || rate <= MOST_WITH_LOG))
+    await context.run(`${perSecond} posts a second${beside}`, () =>
+      measureRate(world, endpoints, { perSecond, seconds }, ingest),
+    );
+  for (const one of withQueryApi ? [] : CASES) {
     const way = one.through === 'ingest' ? 'posted to ingest one by one' : 'produced to the topic';
-    await context.run(`${way}, fan-out ${one.fanOut}`, () => measureCase(world, one, count));
+    await context.run(`${way}, fan-out ${one.fanOut}`, () => measureCase(world, one, count, ingest));
   }
+}
+
+/**
+ * Measures how long an event takes and what it costs, idle, at fixed rates and at the limit: CPU time, requests to Kafka by kind,
+ * wake-ups, calls of the kernel and their bytes.
+ */
+async function measure(context: ScenarioContext): Promise<void> {
+  for (const withQueryApi of [false, true]) await measureWorld(context, withQueryApi);
 }
 
 export const wholeSystem: Scenario = {
   title:
-    'single events posted to ingest and produced to the topic, to one endpoint and to five; broker and database counted; count: events',
-  usual: { count: 20_000, seconds: 0 },
-  whole: { count: 200_000, seconds: 0 },
+    'single events posted to ingest at 200 to 4,000 a second, idle, and at the limit, also produced to the topic; seconds: of each rate, count: events at the limit',
+  usual: { count: 20_000, seconds: 15 },
+  whole: { count: 200_000, seconds: 60 },
   measure,
 };
