@@ -26,9 +26,9 @@ export async function until(isSo: () => boolean, timeoutMs: number): Promise<voi
 
 /** Settles as the promise does, or resolves with undefined after `timeoutMs`. A later outcome is ignored. */
 export function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T | undefined> {
-  const ended = new AbortController();
-  const timeout = delay(timeoutMs, undefined, { signal: ended.signal }).catch(() => undefined);
-  return Promise.race([promise, timeout]).finally(() => ended.abort());
+  const { promise: late, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(resolve, timeoutMs, undefined);
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
 /**

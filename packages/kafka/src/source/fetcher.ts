@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { TopicPartition } from '../record.js';
+import { within } from '../retry.js';
 import { fetchRequest, type FetchedPartition, type FetchTarget } from '../wire/protocol.js';
 import { Leaders, type LeadersOptions } from '../kafkajs/leaders.js';
 import { createErrorFromCode, failure } from '../kafkajs/connections.js';
@@ -47,9 +47,9 @@ export class Fetcher {
   /**
    * Fetch state of each broker. `turn`: the partition that the next request names first. It advances by one with
    * each request, because a full response has only the first partitions. `waitMs`: how long the broker waits for
-   * records. `pause`: ends the pause before the next request.
+   * records. `wake` ends the pause before the next request.
    */
-  readonly #nodes = new Map<number, { turn: number; waitMs: number; pause: AbortController }>();
+  readonly #nodes = new Map<number, { turn: number; waitMs: number; wake: (value: undefined) => void }>();
   readonly #leaders: Leaders<Wanted>;
   /** Partitions whose last fetch failed. They are requested again after the next refresh of the metadata. */
   readonly #refused = new Set<Feed>();
@@ -71,7 +71,7 @@ export class Fetcher {
 
   /** Sends the next requests without a pause: what is on the brokers at this call is fetched at once. */
   fetchNow(): void {
-    for (const { pause } of this.#nodes.values()) pause.abort();
+    for (const { wake } of this.#nodes.values()) wake(undefined);
   }
 
   stop(): void {
@@ -91,7 +91,8 @@ export class Fetcher {
     const { connections, maxWaitMs, minIntervalMs = 0 } = this.#options;
     const { isolationLevel } = connections.cluster;
     const { turn, waitMs } = this.#nodes.get(nodeId) ?? { turn: 0, waitMs: FETCH_WAIT_MIN_MS };
-    const node = { turn: turn + 1, waitMs, pause: new AbortController() };
+    const { promise: woken, resolve: wake } = Promise.withResolvers<undefined>();
+    const node = { turn: turn + 1, waitMs, wake };
     this.#nodes.set(nodeId, node);
     const first = turn % wanted.length;
     const targets = [...wanted.slice(first), ...wanted.slice(0, first)];
@@ -109,8 +110,7 @@ export class Fetcher {
     node.waitMs = isEmpty ? Math.min(waitMs * 2, maxWaitMs) : FETCH_WAIT_MIN_MS;
     const intervalMs = isBehind ? Math.min(minIntervalMs, LIVE.fetchIntervalMs) : minIntervalMs;
     const pauseMs = intervalMs - (performance.now() - startedAt);
-    const { signal } = node.pause;
-    if (pauseMs > 1) await delay(pauseMs, undefined, { signal }).catch(() => undefined);
+    if (pauseMs > 1) await within(woken, pauseMs);
   }
 
   /** Hands the partitions to their feeds. Returns whether the broker has further records for one of them. */
