@@ -129,7 +129,7 @@ export const systemCpu = cpuEach(isSystem);
 export const deliveriesPerSecond = (runs: readonly RunResult[]): number =>
   deliveredIn(runs) / sum(runs, ({ seconds }) => seconds);
 
-/** p50, p99, p99.9 and the longest, in milliseconds. `bars`: by their names. */
+/** p50, p99, p99.9 and max, in milliseconds. `bars`: limits by these names; default: none. */
 export const percentileFigures = (
   what: string,
   { p50, p99, p999, max }: Percentiles,

@@ -89,7 +89,9 @@ export function runProjections(options: ProjectionsOptions, scope: ServiceScope)
         await runQuery((models) => forgetGeneration(models.positions, { generation: current }));
         restart(`the topic of ${name} ends before the position already read (truncated or recreated)`);
       };
-      await Promise.all([...catchUps].map(checkTopic));
+      const checks = [...catchUps].map(checkTopic);
+      await Promise.allSettled(checks);
+      await Promise.all(checks);
     } else restart('the database holds another rebuild generation');
   };
   const positions = projections.flatMap(({ name, topics, positionsName, readsForOthers }) => {
