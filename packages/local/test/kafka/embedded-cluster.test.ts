@@ -12,12 +12,13 @@ const RETRIES = 120;
 const distinct = (values: readonly string[]): string[] => [...new Set(values)];
 
 describe('the embedded cluster', () => {
-  const scratch = scratchFolders();
   let cluster: KafkaCluster;
+  // Before the folders are removed: these hooks run in the order of their definition.
+  afterAll(() => cluster.stop());
+  const scratch = scratchFolders();
   beforeAll(async () => {
     cluster = await startKafkaCluster({ dataDir: await scratch() });
   });
-  afterAll(() => cluster.stop());
 
   /** Node ids of the copies of a topic that are in step. */
   async function inStep(topic: string): Promise<string> {
