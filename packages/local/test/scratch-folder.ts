@@ -2,7 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Makes temporary folders and removes them all at the end of the test file. */
+/**
+ * Makes temporary folders and removes them all at the end of the test file. Call it after the `afterAll` that ends whoever
+ * writes into them: Jest runs these hooks in the order of their definition.
+ */
 export function scratchFolders(): () => Promise<string> {
   const made: string[] = [];
   afterAll(async () => {

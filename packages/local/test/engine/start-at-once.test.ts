@@ -3,9 +3,9 @@ import { createServer, type AddressInfo } from 'node:net';
 import { runProgram, type RunningProgram } from '../run-program.js';
 import { scratchFolders } from '../scratch-folder.js';
 
-const scratch = scratchFolders();
 const holders: RunningProgram[] = [];
 afterAll(() => holders.forEach(({ child }) => child.kill('SIGKILL')));
+const scratch = scratchFolders();
 
 /** A port that is free, and that this process has not reserved. */
 async function unreservedPort(): Promise<number> {

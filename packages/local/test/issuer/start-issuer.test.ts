@@ -21,12 +21,12 @@ const GLOBEX = {
 const CLIENTS = [ACME, GLOBEX];
 
 describe('the token issuer', () => {
-  const scratch = scratchFolders();
   let issuer: Issuer;
   beforeAll(async () => {
     issuer = await start();
   });
   afterAll(() => issuer.stop());
+  const scratch = scratchFolders();
 
   const start = (options: Partial<IssuerOptions> = {}) =>
     startIssuer({ audience: AUDIENCE, clients: CLIENTS, ...options });

@@ -13,7 +13,6 @@ const distinct = (values: readonly string[]): string[] => [...new Set(values)];
 
 describe('the embedded cluster', () => {
   let cluster: KafkaCluster;
-  // Before the folders are removed: these hooks run in the order of their definition.
   afterAll(() => cluster.stop());
   const scratch = scratchFolders();
   beforeAll(async () => {

@@ -58,7 +58,7 @@ export function usageText(scenarios: Readonly<Record<string, Scenario>>): readon
   return [
     'npm run bench -- [scenario …] [--count N] [--seconds N] [--whole]',
     '',
-    'Without a name all scenarios run, shortened, in about 20 minutes. A run whose delivery account does not balance shows no figure,',
+    'Without a name all scenarios run, shortened. A run whose delivery account does not balance shows no figure,',
     'and the exit code is 1. Figures are written to .data/bench.json.',
     '',
     ...Object.entries(scenarios).flatMap(([name, { title, usual, whole }]) => [

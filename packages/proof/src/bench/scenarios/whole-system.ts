@@ -21,7 +21,7 @@ import { besideReference } from './throughput.js';
 const TENANT = 'rates';
 /** Events a second: a small operator's, a large one's, and about half of what two cores deliver with everything on them. */
 const RATES = [200, 1_000, 3_000, 4_000];
-/** From the response to a post to the arrival of its event, milliseconds. The highest rate has no bar: this machine has pauses then. */
+/** From the response to a post to the arrival of its event, milliseconds. */
 const LATENCY = { p50: atMost(5), p99: atMost(25) };
 /** The embedded database takes as many attempts a second for a while. */
 const MOST_WITH_LOG = 1_000;
@@ -83,7 +83,7 @@ async function measureRate(world: World, endpoints: Endpoints, load: Schedule): 
       ...percentileFigures(
         'acknowledgement to arrival',
         percentilesOf(run.account.latencies('acknowledgedAt')),
-        load.perSecond < Math.max(...RATES) ? LATENCY : {},
+        LATENCY,
       ),
       figure('due to arrival, p99', percentilesOf(run.account.latencies('dueAt')).p99 / 1_000, 'ms'),
       ...requestFigures(before, await readRequests(world), run.totals.delivered),
