@@ -97,7 +97,10 @@ it(
       const answer = await fetch(`${url}/integration/v1/notifications?${query.toString()}`, {
         headers,
       }).catch(() => undefined);
-      if (answer?.status !== 200) return true;
+      if (answer?.status !== 200) {
+        refused = answer && `${answer.status} ${await answer.text()}`;
+        return true;
+      }
       const page = (await answer.json()) as {
         readonly data: readonly { readonly id: string }[];
         readonly nextCursor: string;
@@ -108,6 +111,7 @@ it(
       return page.hasMore;
     };
 
+    let refused: string | undefined;
     let turn = 0;
     let kills = 0;
     await eventually(
@@ -120,7 +124,7 @@ it(
           instances.shift()?.process.kill('SIGKILL');
           instances.push(await start());
         }
-        return shown.length >= EVENTS;
+        if (shown.length < EVENTS) throw new Error(`shown: ${shown.length}, refused: ${refused}`);
       },
       { timeoutMs: LONG_MS, intervalMs: 1 },
     );
