@@ -45,6 +45,8 @@ export async function startTestStack(
     clientOf: (tenantId) => clientFor(stack.clientOf(tenantId), stack.description()),
     stop: async () => {
       await stack.stop();
+      // A query-api of a later file would read every record: 40,000 took it 85 s.
+      if (!withOwnEngines) await emptyTestEngines();
       rmSync(dataDir, { recursive: true, force: true });
     },
   };

@@ -27,6 +27,8 @@ const tenantId = randomName('tenant');
 const silent = () => undefined;
 let desk: TokenDesk;
 let publish: RunningQueryApi['publish'];
+/** Warnings and errors of all instances, as they wrote them. */
+const complaints: string[] = [];
 
 interface Instance {
   readonly url: string;
@@ -54,8 +56,9 @@ async function start(): Promise<Instance> {
   });
   const listening = Promise.withResolvers<number>();
   createInterface({ input: child.stdout }).on('line', (line) => {
-    const { message, port } = JSON.parse(line) as { readonly message?: string; readonly port?: number };
+    const { level, message, port } = JSON.parse(line) as Readonly<Record<string, unknown>>;
     if (message === 'listening') listening.resolve(Number(port));
+    if (level !== 'info') complaints.push(line);
   });
   return { url: `http://127.0.0.1:${await listening.promise}`, process: child };
 }
@@ -124,7 +127,13 @@ it(
           instances.shift()?.process.kill('SIGKILL');
           instances.push(await start());
         }
-        if (shown.length < EVENTS) throw new Error(`shown: ${shown.length}, refused: ${refused}`);
+        const state = {
+          shown: shown.length,
+          refused,
+          exits: instances.map(({ process }) => process.exitCode),
+        };
+        if (shown.length < EVENTS)
+          throw new Error([JSON.stringify(state), ...complaints.slice(-20)].join('\n'));
       },
       { timeoutMs: LONG_MS, intervalMs: 1 },
     );
