@@ -19,7 +19,7 @@ export interface TestStack {
 export interface TestStackOptions {
   /** Whether query-api runs too, which delivers nothing; default: no. */
   readonly withQueryApi?: boolean;
-  /** Whether it has engines of its own, to be killed; default: the emptied ones of this jest worker. */
+  /** Whether it has engines of its own, to be killed or filled; default: the emptied ones of this jest worker. */
   readonly withOwnEngines?: boolean;
 }
 
@@ -45,8 +45,6 @@ export async function startTestStack(
     clientOf: (tenantId) => clientFor(stack.clientOf(tenantId), stack.description()),
     stop: async () => {
       await stack.stop();
-      // A query-api of a later file would read every record: 40,000 took it 85 s.
-      if (!withOwnEngines) await emptyTestEngines();
       rmSync(dataDir, { recursive: true, force: true });
     },
   };

@@ -29,7 +29,7 @@ describe('the engines of the jest global setup', () => {
     const kafka = createUnloggedKafka(testKafkaBrokers(), 20);
     const admin = kafka.admin();
     await admin.connect();
-    await admin.createTopics({ topics: [{ topic: 'left-over' }] });
+    await admin.createTopics({ waitForLeaders: false, topics: [{ topic: 'left-over' }] });
     const client = new MongoClient(testMongoUri('left_over'));
     await client.db().collection('things').insertOne({ name: 'one' });
     await emptyTestEngines();

@@ -1,6 +1,6 @@
 import { configurationKey, keyIdOf, openPolicySecrets, openSecret, parseKeyring } from '@webhooks/contracts';
+import { createKafka, ensureTopics } from '@webhooks/kafka';
 import { emptyTestEngines } from '@webhooks/local';
-import { withAdmin } from '@webhooks/testkit/account';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { openConfigurationTopic } from './support/configuration-topic.js';
@@ -18,11 +18,12 @@ const run = (program: string, args: readonly string[], env: Readonly<Record<stri
 it('topics plan says what differs, and apply creates and extends, but changes no setting', async () => {
   const { kafkaBrokers } = await emptyTestEngines();
   const env = { KAFKA_BROKERS: kafkaBrokers.join(',') };
-  const topics = [
-    { topic: 'payments.events', numPartitions: 3, configEntries: [{ name: 'retention.ms', value: '1000' }] },
-    { topic: 'webhooks.dead-letters', numPartitions: 5 },
-  ];
-  await withAdmin(kafkaBrokers, (admin) => admin.createTopics({ topics, waitForLeaders: true }));
+  const kafka = createKafka({ brokers: kafkaBrokers, clientId: 'programs-test' });
+  await ensureTopics(kafka, [
+    { name: 'payments.events', partitions: 3, configs: { 'retention.ms': '1000' } },
+    { name: 'webhooks.dead-letters', partitions: 5, configs: {} },
+  ]);
+  await kafka.close();
   const plan = await run('topics', ['plan'], env);
   expect(plan.code).toBe(1);
   expect(plan.out).toMatch(/^add {6}payments\.events: 3 partitions become 12$/m);

@@ -10,7 +10,7 @@ afterAll(() => Promise.all([admin.disconnect(), producer.disconnect()]));
 
 it('readers pass over what a foreign producer left in an aborted transaction, even at the end of a topic', async () => {
   const topic = randomName('held');
-  await admin.createTopics({ topics: [{ topic, numPartitions: 1 }] });
+  await admin.createTopics({ waitForLeaders: false, topics: [{ topic, numPartitions: 1 }] });
   await producer.send({ topic, messages: [{ value: 'ours' }] });
   const abort = await holdTransaction(testKafkaBrokers(), topic);
   await abort();

@@ -15,7 +15,7 @@ describe('findWaiting', () => {
     const admin = kafka.admin();
     await admin.connect();
     await admin.createTopics({
-      waitForLeaders: true,
+      waitForLeaders: false,
       topics: topics.map((topic) => ({ topic, numPartitions: 2 })),
     });
     const producer = kafka.producer({ createPartitioner: kafkajs.Partitioners.DefaultPartitioner });
