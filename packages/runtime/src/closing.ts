@@ -11,7 +11,7 @@ export type Close = (ending: Ending) => Promise<void>;
 /** Resolves with `work`, or throws after `ms` milliseconds with a message that begins with `what`. */
 export function withDeadline<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`${what} took longer than ${ms} ms`)), ms);
+  const timer = setTimeout(() => late.reject(new Error(`${what} took longer than ${Math.round(ms)} ms`)), ms);
   return Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
 }
 
