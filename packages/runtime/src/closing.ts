@@ -15,6 +15,13 @@ export function withDeadline<T>(work: Promise<T>, ms: number, what: string): Pro
   return Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
 }
 
+/** Waits until all promises have settled, then throws the first rejection. So nothing is still running when the work is repeated. */
+export async function settleAll(work: readonly Promise<unknown>[]): Promise<void> {
+  const results = await Promise.allSettled(work);
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed) throw failed.reason;
+}
+
 /** The close functions of all opened parts. They are called in reverse order of opening. */
 export class Closers {
   private readonly stack: { readonly name: string; readonly close: Close }[] = [];

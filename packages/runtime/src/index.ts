@@ -1,5 +1,5 @@
 export { addCounter, type AdminPage } from './admin-server.js';
-export { Closers, withDeadline } from './closing.js';
+export { Closers, settleAll, withDeadline } from './closing.js';
 export { SettingsError, SettingsReader, readSettings, type SettingDescriptor } from './settings.js';
 export { HealthBoard, type HealthReport } from './health.js';
 export { bindFields, createLogger, errorFields, createLogThrottles, createLogThrottle } from './logger.js';

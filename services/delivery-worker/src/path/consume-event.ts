@@ -1,9 +1,9 @@
 import { eventSpan, headerText, readEvent, readTraceparent, renderNotification } from '@webhooks/contracts';
 import type { DeliveryTask, FanOut, RecordOrigin, Violation } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
-import { endAfter, type Tracing } from '@webhooks/runtime';
+import { endAfter, settleAll, type Tracing } from '@webhooks/runtime';
 import type { ConfigurationCache } from '../configurations/configuration-cache.js';
-import { fanOutEntry, makeTasks, publishFanOut, settleAll } from './fan-out.js';
+import { fanOutEntry, makeTasks, publishFanOut } from './fan-out.js';
 import type { AttemptLog } from '../publish/attempt-log.js';
 import type { PublishWithRetry } from '../publish/publisher.js';
 

@@ -1,13 +1,14 @@
 import { parseFanOut } from '@webhooks/contracts';
 import type { DeliveryTask, FanOut, RecordOrigin } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
+import { settleAll } from '@webhooks/runtime';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import type { ConfigurationCache } from '../configurations/configuration-cache.js';
 import { originOf } from './consume-event.js';
 import { deferRecord, publishDamaged } from './consume-task.js';
 import type { ConsumeTaskPorts } from './consume-task.js';
-import { fanOutEntry, makeTasks, publishFanOut, settleAll, SLICE_TASKS } from './fan-out.js';
+import { fanOutEntry, makeTasks, publishFanOut, SLICE_TASKS } from './fan-out.js';
 import type { AttemptLog } from '../publish/attempt-log.js';
 
 interface ConsumeFanOutPorts extends Pick<ConsumeTaskPorts, 'publish' | 'damaged' | 'maxAgeMs'> {

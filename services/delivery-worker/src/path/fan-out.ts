@@ -41,13 +41,3 @@ export const fanOutEntry = ({ tenantId, eventId }: FanOut, isOpen: boolean): Fan
   kind: 'fan-out',
   ...{ tenantId, eventId, at: Date.now(), isOpen },
 });
-
-/**
- * Waits for all promises, then throws the first rejection. A record must not be handled again while part of its work
- * is running.
- */
-export async function settleAll(work: readonly Promise<unknown>[]): Promise<void> {
-  const results = await Promise.allSettled(work);
-  const failed = results.find((result) => result.status === 'rejected');
-  if (failed) throw failed.reason;
-}

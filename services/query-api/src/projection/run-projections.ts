@@ -1,6 +1,6 @@
 import { fetchEndOffsets, watchRetention } from '@webhooks/kafka';
 import type { Kafka, SourceHealth } from '@webhooks/kafka';
-import { addSourceGauge, createLogThrottle, errorFields, repeat } from '@webhooks/runtime';
+import { addSourceGauge, createLogThrottle, errorFields, repeat, settleAll } from '@webhooks/runtime';
 import type { Logger, ServiceScope } from '@webhooks/runtime';
 import { CatchUp, POLL_MS } from './catch-up.js';
 import { Positions } from './positions.js';
@@ -38,8 +38,7 @@ async function openMissing(
     if (signal.aborted) await opened.stop({ deadlineMs: 0 });
     else running.set(projection.name, opened);
   });
-  await Promise.allSettled(opening);
-  await Promise.all(opening);
+  await settleAll(opening);
 }
 
 function addGauges(running: Running, scope: ServiceScope): void {
@@ -89,9 +88,7 @@ export function runProjections(options: ProjectionsOptions, scope: ServiceScope)
         await runQuery((models) => forgetGeneration(models.positions, { generation: current }));
         restart(`the topic of ${name} ends before the position already read (truncated or recreated)`);
       };
-      const checks = [...catchUps].map(checkTopic);
-      await Promise.allSettled(checks);
-      await Promise.all(checks);
+      await settleAll([...catchUps].map(checkTopic));
     } else restart('the database holds another rebuild generation');
   };
   const positions = projections.flatMap(({ name, topics, positionsName, readsForOthers }) => {
