@@ -1,5 +1,4 @@
 import { configurationKey, keyIdOf, openPolicySecrets, openSecret, parseKeyring } from '@webhooks/contracts';
-import { createKafka, ensureTopics } from '@webhooks/kafka';
 import { emptyTestEngines } from '@webhooks/local';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -18,12 +17,10 @@ const run = (program: string, args: readonly string[], env: Readonly<Record<stri
 it('topics plan says what differs, and apply creates and extends, but changes no setting', async () => {
   const { kafkaBrokers } = await emptyTestEngines();
   const env = { KAFKA_BROKERS: kafkaBrokers.join(',') };
-  const kafka = createKafka({ brokers: kafkaBrokers, clientId: 'programs-test' });
-  await ensureTopics(kafka, [
+  await makeTopics([
     { name: 'payments.events', partitions: 3, configs: { 'retention.ms': '1000' } },
     { name: 'webhooks.dead-letters', partitions: 5, configs: {} },
   ]);
-  await kafka.close();
   const plan = await run('topics', ['plan'], env);
   expect(plan.code).toBe(1);
   expect(plan.out).toMatch(/^add {6}payments\.events: 3 partitions become 12$/m);

@@ -1,4 +1,4 @@
-import { TOPICS, TOPIC_TABLE } from '@webhooks/contracts';
+import { TOPIC_TABLE } from '@webhooks/contracts';
 import { createKafka, ensureTopics, fetchEndOffsets } from '@webhooks/kafka';
 import { testKafkaBrokers, testMongoUri } from '@webhooks/local';
 import { LOCAL_API, TokenDesk, randomName, startInProcess } from '@webhooks/testkit';
@@ -11,15 +11,15 @@ export type RunningConfigApi = Awaited<ReturnType<typeof startConfigApi>>;
 export const SECRETS_KEYS = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
 
 /** The topics as the services make them, so that no test waits for the creation in the background. */
-export async function makeTopics(): Promise<void> {
+export async function makeTopics(specs = TOPIC_TABLE): Promise<void> {
   const kafka = createKafka({ brokers: testKafkaBrokers(), clientId: 'config-api-test' });
   await ensureTopics(
     kafka,
-    TOPIC_TABLE.map((spec) => ({ ...spec, replicationFactor: 1 })),
+    specs.map((spec) => ({ ...spec, replicationFactor: 1 })),
     { deadlineMs: 60_000 },
   );
   // A broker names the leader of a new partition a moment before that one serves it; a change made then is told as unpublished.
-  await fetchEndOffsets(kafka, TOPICS.configurations, { deadlineMs: 60_000 });
+  await Promise.all(specs.map(({ name }) => fetchEndOffsets(kafka, name, { deadlineMs: 60_000 })));
   await kafka.close();
 }
 

@@ -27,8 +27,8 @@ const tenantId = randomName('tenant');
 const silent = () => undefined;
 let desk: TokenDesk;
 let publish: RunningQueryApi['publish'];
-/** Warnings and errors of all instances, as they wrote them. */
-const complaints: string[] = [];
+/** Log lines of all instances above the level info. */
+const warnings: string[] = [];
 
 interface Instance {
   readonly url: string;
@@ -58,7 +58,7 @@ async function start(): Promise<Instance> {
   createInterface({ input: child.stdout }).on('line', (line) => {
     const { level, message, port } = JSON.parse(line) as Readonly<Record<string, unknown>>;
     if (message === 'listening') listening.resolve(Number(port));
-    if (level !== 'info') complaints.push(line);
+    if (level !== 'info') warnings.push(line);
   });
   return { url: `http://127.0.0.1:${await listening.promise}`, process: child };
 }
@@ -101,7 +101,7 @@ it(
         headers,
       }).catch(() => undefined);
       if (answer?.status !== 200) {
-        refused = answer && `${answer.status} ${await answer.text()}`;
+        lastRefusal = answer && `${answer.status} ${await answer.text()}`;
         return true;
       }
       const page = (await answer.json()) as {
@@ -114,7 +114,7 @@ it(
       return page.hasMore;
     };
 
-    let refused: string | undefined;
+    let lastRefusal: string | undefined;
     let turn = 0;
     let kills = 0;
     await eventually(
@@ -127,13 +127,10 @@ it(
           instances.shift()?.process.kill('SIGKILL');
           instances.push(await start());
         }
-        const state = {
-          shown: shown.length,
-          refused,
-          exits: instances.map(({ process }) => process.exitCode),
-        };
-        if (shown.length < EVENTS)
-          throw new Error([JSON.stringify(state), ...complaints.slice(-20)].join('\n'));
+        if (shown.length >= EVENTS) return;
+        const exitCodes = instances.map(({ process }) => process.exitCode);
+        const state = JSON.stringify({ shown: shown.length, lastRefusal, exitCodes });
+        throw new Error([state, ...warnings.slice(-20)].join('\n'));
       },
       { timeoutMs: LONG_MS, intervalMs: 1 },
     );
