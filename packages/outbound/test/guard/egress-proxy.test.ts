@@ -103,7 +103,8 @@ describe('a sender with an egress proxy', () => {
   );
 
   it('takes silence for the failure of the endpoint while the proxy responds to other requests', async () => {
-    const { proxy, sender } = await senderThrough({ reply: () => 'silence' }, { connectTimeoutMs: 400 });
+    // The proxy has half of it to respond to a check. A busy machine stands still for longer than 200 ms.
+    const { proxy, sender } = await senderThrough({ reply: () => 'silence' }, { connectTimeoutMs: 2_000 });
     const failure = { kind: 'unreachable', error: 'CONNECT_TIMEOUT', code: 'CONNECT_TIMEOUT' };
     expect(await post(sender, ORIGIN)).toMatchObject(failure);
     expect(proxy.heads[1]).toMatch(/^OPTIONS \* HTTP\/1\.1\r\n/);
