@@ -125,7 +125,8 @@ function exportState(
 function createScope(log: Logger, tracing: Tracing, closers: Closers, shutdown: Shutdown) {
   const registry = new Registry();
   const pages: AdminPage[] = [];
-  collectDefaultMetrics({ register: registry });
+  // Milliseconds. prom-client's default, 10, makes half of the wake-ups of an idle service. The alert looks at 200 ms.
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 20 });
   return {
     ...{ log, tracing },
     health: new HealthBoard(),

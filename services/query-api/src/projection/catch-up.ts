@@ -26,8 +26,11 @@ export const WAIT_MS = 2_000;
 /** Interval at which positions are read while a query waits, and are published to other instances. */
 export const POLL_MS = 20;
 
-/** A partition that this broker does not know yet is ignored: another instance may project it. */
-const isWithin = (offsets: EndOffsets, ends: EndOffsets): boolean =>
+/**
+ * Whether a topic with these ends contains these offsets: false when it was truncated or recreated. A partition that this
+ * broker does not know yet is ignored: another instance may project it.
+ */
+export const isWithin = (offsets: EndOffsets, ends: EndOffsets): boolean =>
   [...offsets].every(([partition, offset]) => offset <= (ends.get(partition) ?? Infinity));
 
 /**
@@ -88,11 +91,6 @@ export class CatchUp {
     },
   );
   readonly #readOthers = shareNext(() => this.positions.readOthers().catch(this.#options.onFault));
-
-  /** Whether the topic contains these offsets now: false when it was truncated or recreated. */
-  async reaches(offsets: EndOffsets): Promise<boolean> {
-    return isWithin(offsets, await this.endsFromNow());
-  }
 
   /** Returns the end offsets, by a request that begins after this call. */
   readonly endsFromNow = shareNext(() => this.#options.fetchEnds(this.#options.waitMs ?? WAIT_MS));

@@ -11,6 +11,8 @@ const ID = 'current-generation';
  */
 const ensureRow = (runQuery: RunPositionQuery, id: string, own: Partial<PositionRow>): Promise<PositionRow> =>
   runQuery(async ({ positions }) => {
+    const found = await positions.findById(id).lean().exec();
+    if (found) return found;
     await positions.updateOne({ _id: id }, { $setOnInsert: own }, { upsert: true }).exec();
     // A separate read: with two concurrent upserts, the embedded database returns no document to one of them.
     return positions.findById(id).lean().orFail().exec();

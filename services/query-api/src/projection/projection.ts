@@ -28,7 +28,7 @@ export interface Projection {
 type BatchesOptions = Pick<Projection, 'name' | 'apply' | 'maxBytes'> & { readonly log: Logger };
 
 /** Default of `intervalMs`. A record that comes after a pause is written at once; a higher rate of batches would slow queries. */
-const INTERVAL_MS = 200;
+export const INTERVAL_MS = 200;
 /** Pause before a batch is tried again. */
 const PAUSE_MS = 500;
 

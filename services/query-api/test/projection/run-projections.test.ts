@@ -52,15 +52,15 @@ async function deleteTopic(topic: string): Promise<void> {
 }
 
 /** An instance that reads a topic; it forgets what it read with its process. */
-function start(topic: string, groupPrefix: string, own = kafka) {
+function start(topic: string, groupPrefix: string, { own = kafka, intervalMs = 600_000 } = {}) {
   const closers = new Closers();
   const read: string[] = [];
   const faults: unknown[] = [];
   const projection = {
     name: 'values',
     topics: [topic],
-    // So long nothing is read unless a query waits.
-    intervalMs: 600_000,
+    // By default nothing is read unless a query waits.
+    intervalMs,
     readsForOthers: true,
     apply: (records: readonly { readonly value: Buffer | null }[]) => {
       read.push(...records.map(({ value }) => String(value)));
@@ -107,7 +107,7 @@ it('an instance that is started again continues, and after a reset it ends and t
 it('a topic that was made anew is read from its beginning, by a process that is started again', async () => {
   const topic = await topicOf(['a', 'b', 'c']);
   const group = randomName('group');
-  const before = start(topic, group);
+  const before = start(topic, group, { intervalMs: 200 });
   await eventually(async () => (await before.catchUps.get(topic)?.positions.offsets())?.get(0) === 3);
   await deleteTopic(topic);
   await topicOf(['d'], topic);
@@ -126,7 +126,7 @@ it('a query makes its instance read at once, and beside others each reads withou
   const topic = await topicOf(['a', 'b'], randomName('keep'), 2);
   const other = createKafka({ brokers: testKafkaBrokers(), clientId: 'keep-test-other' });
   const group = randomName('group');
-  const both = [start(topic, group), start(topic, group, other)];
+  const both = [start(topic, group), start(topic, group, { own: other })];
   for (const { ready } of both) await ready();
   const halves = new Map([0, 1].map((partition) => [partition, 0]));
   await eventually(() => both.every(({ catchUps }) => catchUps.get(topic)?.positions.needsOthers(halves)), {
