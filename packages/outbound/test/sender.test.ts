@@ -90,10 +90,7 @@ describe('a sender', () => {
     const early = { kind: 'status', status: 413, headers: { connection: 'close' } } as const;
     const endpoint = await rig.endpoint({ early });
     const result = await post(rig.sender(endpoint), endpoint.origin, Buffer.alloc(4_000_000, 'x'));
-    // The endpoint may reset the connection before its answer is read: both are an end, and neither is a wait.
-    if (result.kind === 'responded') expect(result.status).toBe(413);
-    else expect(result).toMatchObject({ kind: 'unreachable', error: 'SOCKET' });
-    expect(result.durationMs).toBeLessThan(3_000);
+    expect(result).toMatchObject({ kind: 'responded', status: 413 });
   });
 
   it('reuses a connection, and opens no more than there are attempts at a time', async () => {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { request } from 'node:http';
 import { ALERTS, WEBHOOKS, createCaller } from './support/caller.js';
 import type { Answer, CallOptions, Caller } from './support/caller.js';
 import { makeTopics, startConfigApi } from './support/start-config-api.js';
@@ -151,17 +150,5 @@ describe('every answer', () => {
       status: 422,
       instance: WEBHOOKS,
     });
-  });
-
-  it('to a header block over 16 KiB is 431', async () => {
-    const status = await new Promise((resolve, reject) => {
-      request(`${api.url}${WEBHOOKS}`, { headers: { 'x-long': 'a'.repeat(20_000) } }, (response) => {
-        response.resume();
-        resolve(response.statusCode);
-      })
-        .once('error', reject)
-        .end();
-    });
-    expect(status).toBe(431);
   });
 });

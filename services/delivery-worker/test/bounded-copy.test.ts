@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { KafkaRecord } from '@webhooks/kafka';
 import { boundedCopy } from '../src/publish/bounded-copy.js';
 
@@ -32,7 +33,10 @@ describe('a bounded copy', () => {
   it('cuts a long value, and notes its size and digest', () => {
     const copy = boundedCopy(record({ value: Buffer.alloc(100, 97) }), 10);
     expect(copy.value).toHaveLength(10);
-    expect(copy.headers).toMatchObject({ 'original-value-size': '100' });
+    expect(copy.headers).toMatchObject({
+      'original-value-size': '100',
+      'original-value-sha256': hash('sha256', 'a'.repeat(100)),
+    });
   });
 
   it('keeps headers up to 64 KiB', () => {

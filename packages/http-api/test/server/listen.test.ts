@@ -61,7 +61,9 @@ describe('the transport', () => {
       ...{ port: 0, host: HOST },
       keepAliveMs: 200,
     });
+    const begunAt = performance.now();
     expect(await flooded(own.port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n')).toMatch(/ 200 OK[^]*done$/);
+    expect(performance.now() - begunAt).toBeGreaterThan(190);
     await own.close(0);
   }, 20_000);
 

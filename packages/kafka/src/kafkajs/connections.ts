@@ -23,7 +23,7 @@ export interface KafkaOptions extends IdentityOptions {
    */
   readonly format?: string;
   readonly log?: Logger;
-  /** Called after each request to a broker, with its name in the protocol, such as `Fetch`. Must not throw. */
+  /** Called when a broker has responded to a request, or not in time, with its name in the protocol, such as `Fetch`. Must not throw. */
   readonly onRequest?: (request: string) => void;
 }
 

@@ -69,7 +69,7 @@ export class Fetcher {
     this.#leaders.dispatch(this.#wanted());
   }
 
-  /** Sends the next requests without a pause: what is on the brokers at this call is fetched at once. */
+  /** Ends the pause before the next requests. A request that waits at its broker goes on, with the partitions that it names. */
   fetchNow(): void {
     for (const { wake } of this.#nodes.values()) wake(undefined);
   }

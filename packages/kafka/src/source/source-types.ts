@@ -47,7 +47,10 @@ export interface SourceOptions {
   readonly commits?: boolean;
   /** Called after each failed call of `handle`. Default: `handle` is called again for ever. */
   readonly onPoison?: OnPoison;
-  /** Shortest time between two fetches from one broker while nothing more waits there, milliseconds; default 2. */
+  /**
+   * Shortest time between two fetches from one broker, milliseconds; default 2. While more waits there for a partition that
+   * has room, it is 2.
+   */
   readonly fetchIntervalMs?: number | undefined;
   /**
    * Called when the source cannot recover: it is not authorised, or had no membership for `fatalAfterMs`. The

@@ -106,7 +106,10 @@ async function openScheduled(options: SourceOptions, plan: ReadPlan) {
     missingTopics: reader.missingTopics,
     /** Resumes a source that the window's `hasCapacity` has paused. */
     resume: () => scheduler.plan(),
-    /** Fetches at once what the brokers have at this call, whatever is left of `fetchIntervalMs`. */
+    /**
+     * Fetches at once what the brokers have at this call, whatever is left of `fetchIntervalMs`. A partition that has just been
+     * assigned waits for the current request, 500 ms at most.
+     */
     fetchNow: () => reader.fetchNow(),
     /** Returns how far each assigned partition is handled, including offsets that are not committed yet. */
     positions: () => reader.positions(),

@@ -9,21 +9,26 @@ const run = promisify(execFile);
 const REQUIREMENT = 'confluent-kafka==2.16.1';
 const FOLDER = join(tmpdir(), 'webhooks-test-confluent-kafka-2.16.1');
 
-/** Python's confluent-kafka (librdkafka), a client that shares nothing with ours; undefined when it cannot be had here. */
-export async function foreignProducer(): Promise<
-  ((script: string, args: readonly string[]) => Promise<string>) | undefined
-> {
+/** Whether Python's confluent-kafka (librdkafka) can be had here: a client that shares nothing with ours. */
+async function isInstalled(): Promise<boolean> {
   try {
     if (!existsSync(FOLDER)) await install();
+    return true;
   } catch (error) {
     process.stderr.write(`skipped: ${REQUIREMENT} could not be installed: ${String(error)}\n`);
-    return undefined;
+    return false;
   }
-  return async (script, args) => {
-    const env = { ...process.env, PYTHONPATH: FOLDER };
-    const { stdout } = await run('python3', ['-c', script, ...args], { env, timeout: 60_000 });
-    return stdout;
-  };
+}
+
+/** `it`, or a skipped test where there is no foreign producer. */
+export const itWithForeign: typeof it = (await isInstalled()) ? it : it.skip;
+
+/** Runs a script with the foreign producer. */
+export async function produceForeign(script: string, args: readonly string[]): Promise<void> {
+  await run('python3', ['-c', script, ...args], {
+    env: { ...process.env, PYTHONPATH: FOLDER },
+    timeout: 60_000,
+  });
 }
 
 async function install(): Promise<void> {

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { align, print } from '@webhooks/testkit/account';
+import { percentilesOf } from '../bench/measure.js';
 import { figure, formatNumber } from '../bench/report.js';
 import type { Figure, RunReport } from '../bench/report.js';
 
@@ -29,10 +30,8 @@ function measure(checkout: string, args: readonly string[]): ReadonlyMap<string,
 }
 
 /** The median of the figures that were measured; void runs have none. */
-function medianOf(values: readonly number[]): string {
-  const measured = values.filter(Number.isFinite).sort((one, other) => one - other);
-  return formatNumber(measured[measured.length >> 1] ?? NaN);
-}
+const medianOf = (values: readonly number[]): string =>
+  formatNumber(percentilesOf(values.filter(Number.isFinite)).p50);
 
 /**
  * `npm run compare -- OTHER [what bench takes]`: runs bench of the checkout OTHER and of this one in turns. Prints the

@@ -91,7 +91,8 @@ export class Endpoint {
     const startedAt = clockMs();
     request.on('error', () => undefined);
     response.on('error', () => undefined);
-    if (this.#options.early !== undefined) return this.#play(this.#options.early, request, response);
+    // Bytes that nobody reads would reset the connection, perhaps before the reply arrives.
+    if (this.#options.early !== undefined) return this.#play(this.#options.early, request.resume(), response);
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.once('end', () => {

@@ -58,6 +58,7 @@ export type Publisher = ReturnType<typeof createPublisher>;
 /** Creates the publisher of configurations and of the mark `/complete`. */
 export function createPublisher(options: PublisherOptions) {
   const send = createSend(options);
+  const throttle = createLogThrottle();
   /** Publications under way. Concurrent requests for the same revision share one record. */
   const running = new Map<string, Promise<boolean>>();
 
@@ -65,7 +66,10 @@ export function createPublisher(options: PublisherOptions) {
   const republish: PublishConfiguration = async (configuration) => {
     if (!(await send(configuration))) return false;
     // Nobody waits for it. Without it, the sweep publishes the revision again.
-    options.markPublished(configuration).catch(() => undefined);
+    options.markPublished(configuration).catch((error: unknown) => {
+      const fields = errorFields(error);
+      throttle((count) => options.log.warn('published changes could not be marked', { count, ...fields }));
+    });
     return true;
   };
 

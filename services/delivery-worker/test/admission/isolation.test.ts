@@ -153,6 +153,7 @@ it('an endpoint that takes 2 s, and gets no more than it can take, has no delive
   simulation.send([slow], 6, { until: SECOND * 5 });
   simulation.send([slow], 25, { from: 5 * SECOND, until: 30 * SECOND });
   await simulation.run();
+  expect(simulation.appends).toBe(0);
   expect(delayMs(simulation, [slow], 99)).toBeLessThan(4 * SECOND);
 });
 

@@ -84,16 +84,14 @@ export class Positions {
     return true;
   }
 
-  /** Whether this instance has gone back behind a known position: after a rebalance, or when the log was truncated. */
-  isBehind(): boolean {
-    return this.#own().some(({ partition, offset }) => offset < (this.#known.get(partition) ?? 0));
+  /** Whether this instance projects every partition with a known position, and is behind none of these positions. */
+  isAhead(): boolean {
+    const own = new Map(this.#own().map(({ partition, offset }) => [partition, offset]));
+    return [...this.#known].every(([partition, offset]) => (own.get(partition) ?? 0) >= offset);
   }
 
-  /**
-   * Whether another instance projects one of these partitions, so that its position is known only by the database.
-   * Default: the known partitions.
-   */
-  needsOthers(ends: EndOffsets = this.#known): boolean {
+  /** Whether this instance does not project one of these partitions, so that its position is known only by the database. */
+  needsOthers(ends: EndOffsets): boolean {
     const own = new Set(this.#own().map(({ partition }) => partition));
     return [...ends.keys()].some((partition) => !own.has(partition));
   }
@@ -113,7 +111,7 @@ export class Positions {
 
   /** Writes the positions that advanced since the last write, so that other instances can read them. */
   async write(): Promise<void> {
-    if (this.#options.readsForOthers === true && this.needsOthers()) this.fetchNow();
+    if (this.#options.readsForOthers === true && this.needsOthers(this.#known)) this.fetchNow();
     this.mergeOwn();
     const moved = [...this.#known].filter(
       ([partition, offset]) => offset > (this.#written.get(partition) ?? 0),

@@ -28,7 +28,7 @@ export interface Projection {
 type BatchesOptions = Pick<Projection, 'name' | 'apply' | 'maxBytes'> & { readonly log: Logger };
 
 /** Default of `intervalMs`. A record that comes after a pause is written at once; a higher rate of batches would slow queries. */
-export const INTERVAL_MS = 200;
+const INTERVAL_MS = 200;
 /** Pause before a batch is tried again. */
 const PAUSE_MS = 500;
 
@@ -131,9 +131,7 @@ export async function openProjection(
   const source = await openSource({ ...options, handle });
   const unwatch = watchSource(name, source, scope);
   return {
-    health: () => source.health(),
-    positions: () => source.positions(),
-    fetchNow: () => source.fetchNow(),
+    ...source,
     stop: async (deadline) => {
       unwatch();
       const report = await source.stop(deadline);

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fetchEndOffsets, watchRetention } from '@webhooks/kafka';
 import type { Kafka, SourceHealth } from '@webhooks/kafka';
 import { addSourceGauge, createLogThrottle, errorFields, repeat, settleAll } from '@webhooks/runtime';
@@ -6,7 +5,7 @@ import type { Logger, ServiceScope } from '@webhooks/runtime';
 import { CatchUp, isWithin, POLL_MS } from './catch-up.js';
 import { Positions } from './positions.js';
 import type { RunPositionQuery } from './positions.js';
-import { INTERVAL_MS, openProjection } from './projection.js';
+import { openProjection } from './projection.js';
 import type { Projection, RunningProjection } from './projection.js';
 import { forgetGeneration, generationOf } from './generation.js';
 
@@ -83,10 +82,10 @@ export function runProjections(options: ProjectionsOptions, scope: ServiceScope)
     if (current === generation) {
       await openMissing(options, { generation, running }, scope, signal);
       // When a topic ends before the position, it was truncated or recreated: records below the position may be unread.
-      // Its source has then gone back to where the topic has records. All at once, to share a request for the metadata.
+      // Its source goes back then; that of another instance is not seen. All at once, so that they share a request for the metadata.
       const checkTopic = async ([name, catchUp]: readonly [string, CatchUp]): Promise<void> => {
         const offsets = await catchUp.positions.offsets();
-        if (!catchUp.positions.isBehind() || isWithin(offsets, await catchUp.endsFromNow())) return;
+        if (catchUp.positions.isAhead() || isWithin(offsets, await catchUp.endsFromNow())) return;
         await runQuery((models) => forgetGeneration(models.positions, { generation: current }));
         restart(`the topic of ${name} ends before the position already read (truncated or recreated)`);
       };
@@ -103,11 +102,8 @@ export function runProjections(options: ProjectionsOptions, scope: ServiceScope)
     return topics.map((topic) => new Positions({ topic, name: positionsName ?? topic, ...options }));
   });
   const catchUps = createCatchUps(positions, kafka, scope.log);
-  const write = async (signal: AbortSignal): Promise<void> => {
+  const write = async (): Promise<void> => {
     for (const one of positions) await one.write();
-    // An instance that has all partitions publishes its positions for nobody who waits.
-    if (positions.some((one) => one.needsOthers())) return;
-    await sleep(INTERVAL_MS, undefined, { signal }).catch(() => undefined);
   };
   const writing = repeat({ name: 'writing the positions', everyMs: POLL_MS, log: scope.log, work: write });
   const checking = repeat({ name: 'checking topics', everyMs: CHECK_EVERY_MS, log: scope.log, work: check });

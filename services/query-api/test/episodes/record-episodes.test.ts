@@ -1,7 +1,7 @@
 import type { AttemptLogEntry } from '@webhooks/contracts';
 import { randomName } from '@webhooks/testkit';
 import { countPacks } from '../../src/endpoint-health/count-attempts.js';
-import { findEpisodes, findOpen } from '../../src/episodes/episode-store.js';
+import { findEpisodes } from '../../src/episodes/episode-store.js';
 import { recordEpisodes } from '../../src/episodes/record-episodes.js';
 import { delivered, failed, REF, T0 } from '../delivery-log/support/entries.js';
 import { openTestDatabase } from '../payments/support/open-test-database.js';
@@ -94,7 +94,9 @@ it('thousands of endpoints that fail at once have one open episode each', async 
   process.stdout.write(
     `${BATCHES},000 endpoints fail: counted in ${seconds(countedMs)}, recorded in ${seconds(recordedMs)}\n`,
   );
-  expect(await findOpen(test.database, `${tenantId}/`)).toHaveLength(500);
+  const open = { _id: new RegExp(`^${tenantId}/`), open: 'yes' } as const;
+  const count = await test.database.writing()(({ episodes }) => episodes.countDocuments(open).exec());
+  expect(count).toBe(BATCHES * 1_000);
 }, 240_000);
 
 it('an endpoint that fails and recovers within a batch is not written', async () => {

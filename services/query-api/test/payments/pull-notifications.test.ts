@@ -5,7 +5,7 @@ import type { ApiRequest } from '@webhooks/http-api';
 import { buildEvent, eventually, randomName } from '@webhooks/testkit';
 import { createPullOperation } from '../../src/payments/pull-notifications.js';
 import type { PullPorts } from '../../src/payments/pull-notifications.js';
-import { sealCursor } from '../../src/payments/pull-page.js';
+import { formatCursor, sealCursor } from '../../src/payments/pull-page.js';
 import { faultOf } from '../support/openapi.js';
 import { startQueryApi } from '../support/start-query-api.js';
 import type { RunningQueryApi } from '../support/start-query-api.js';
@@ -175,7 +175,7 @@ it('lets ten requests of a tenant wait, and another one when one of them has hun
   await eventually(async () => (await pull({ after, wait: 1 })).status === 200);
 });
 
-it('refuses a cursor that is too old, of another rebuild generation, tenant or key, or forged', async () => {
+it('gives cursors that only it can read, and refuses one that is too old, of another rebuild generation, tenant or key, or forged', async () => {
   const page = openPages();
   const given = {
     generation: 'one',
@@ -186,6 +186,9 @@ it('refuses a cursor that is too old, of another rebuild generation, tenant or k
   const other = parseKeyring(`cursor:${randomBytes(32).toString('base64')}`);
   const sealed = sealCursor(RING, given, 'acme');
   expect(await page('acme', { after: sealed })).toMatchObject({ status: 200 });
+  const outer = Buffer.from(sealed.replaceAll('.', ''), 'hex').toString();
+  const inner = outer.split(/[^\w+/=-]/).map((part) => Buffer.from(part, 'base64').toString('latin1'));
+  expect([outer, ...inner].join()).not.toContain(formatCursor(given));
   const refused = [
     sealCursor(RING, { ...given, caughtUpAt: Date.now() - 2 * DAY_MS }, 'acme'),
     sealCursor(RING, { ...given, generation: 'another' }, 'acme'),

@@ -185,6 +185,7 @@ it(
     const posted = [...payments.accepted].filter((id) => !before.has(id));
     await untilDelivered(posted);
     await eventually(async () => expect(await isReady('delivery-worker')).toBe(false), LONG);
+    const arrived = arrivedIds.length;
     const endAt = performance.now() + WRITE_OUTAGE_MS;
     await eventually(
       async () => {
@@ -193,12 +194,14 @@ it(
       },
       { timeoutMs: WRITE_OUTAGE_MS + 10_000, intervalMs: 100 },
     );
+    expect(arrivedIds).toHaveLength(arrived);
     await node?.restart();
     await untilReplicated();
     await requireCopies(2);
     await eventually(async () => expect(await isReady('delivery-worker')).toBe(true), LONG);
     const counts = posted.map((id) => arrivedIds.filter((one) => one === id).length);
     expect(counts.length).toBeGreaterThan(0);
+    // A rebalance before or after the outage may repeat each once.
     expect(Math.max(...counts)).toBeLessThanOrEqual(2);
   },
   300_000 + WRITE_OUTAGE_MS,
