@@ -23,6 +23,7 @@ export { openSink, type Sink } from './sink/sink.js';
 export { readToEnd } from './source/read-to-end.js';
 export { openDelayedSource, openSource, type Source, type SourceHealth } from './source/source.js';
 export type {
+  Assignment,
   DelayedSourceOptions,
   OnPoison,
   PartitionPosition,

@@ -16,7 +16,7 @@ import {
   prepareTopics,
   watchRetention,
 } from '@webhooks/kafka';
-import type { Kafka, KafkaNeeds, KafkaRecord, Source, SourceOptions } from '@webhooks/kafka';
+import type { Assignment, Kafka, KafkaNeeds, KafkaRecord, Source, SourceOptions } from '@webhooks/kafka';
 import { checkEgress } from '@webhooks/outbound';
 import { watchSource } from '@webhooks/runtime';
 import type { Checks, ServiceScope } from '@webhooks/runtime';
@@ -142,7 +142,8 @@ async function openTaskSources(parts: SourceParts): Promise<void> {
   const turns = createSliceTurns(config.maxAttempts / SLICE_TASKS, maxInFlight);
   const fanOutPorts = { ...ports, cache, attemptLog, turns };
   const fanOuts = {
-    handle: (record: KafkaRecord) => consumeFanOut(record, fanOutPorts),
+    handle: (record: KafkaRecord, partition: Assignment) =>
+      consumeFanOut(record, { ...fanOutPorts, partition }),
     maxInFlight,
     onPoison,
   };

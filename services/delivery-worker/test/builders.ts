@@ -1,4 +1,5 @@
 import type { ConfigurationRecord, DeliveryTask } from '@webhooks/contracts';
+import type { ConfigurationCache, ConfigurationTable } from '../src/configurations/configuration-cache.js';
 
 export const REF = '0191e7a2-0000-7000-8000-000000000001';
 
@@ -34,4 +35,25 @@ export function buildTask(over: Partial<DeliveryTask> = {}): DeliveryTask {
     body: Buffer.from('{}'),
     ...over,
   };
+}
+
+/** A cache that is fresh, and counts how often it had to catch up. */
+export function fakeCache(
+  table: ConfigurationTable,
+  onCatchUp: () => void = () => undefined,
+): ConfigurationCache & { catchUps: number } {
+  const cache = {
+    catchUps: 0,
+    table,
+    reader: {
+      isFresh: () => true,
+      whenFresh: () => Promise.resolve(),
+      catchUp: () => {
+        cache.catchUps += 1;
+        onCatchUp();
+        return Promise.resolve();
+      },
+    },
+  };
+  return cache;
 }

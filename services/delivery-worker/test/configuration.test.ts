@@ -2,10 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { configurationKey, parseKeyring, sealPolicySecrets, sealSecret } from '@webhooks/contracts';
 import { generateSecret, signStandardWebhooks } from '@webhooks/outbound';
 import { ConfigurationTable } from '../src/configurations/configuration-cache.js';
-import type { ConfigurationCache } from '../src/configurations/configuration-cache.js';
 import { toConfiguration } from '../src/configurations/configuration.js';
 import { currentConfiguration } from '../src/configurations/current-configuration.js';
-import { buildRecord, buildTask, REF } from './builders.js';
+import { buildRecord, buildTask, fakeCache, REF } from './builders.js';
 
 const keyring = parseKeyring(`k1:${randomBytes(32).toString('base64')}`);
 const configuration = (over = {}) => toConfiguration(buildRecord(over), keyring);
@@ -105,26 +104,6 @@ describe('the delivery policy of a configuration', () => {
     }
   });
 });
-
-function fakeCache(
-  table: ConfigurationTable,
-  onCatchUp: () => void = () => undefined,
-): ConfigurationCache & { catchUps: number } {
-  const cache = {
-    catchUps: 0,
-    table,
-    reader: {
-      isFresh: () => true,
-      whenFresh: () => Promise.resolve(),
-      catchUp: () => {
-        cache.catchUps += 1;
-        onCatchUp();
-        return Promise.resolve();
-      },
-    },
-  };
-  return cache;
-}
 
 describe('the configuration in force', () => {
   it.each([

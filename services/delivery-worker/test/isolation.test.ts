@@ -150,6 +150,22 @@ describe('a tenant with 80 webhooks that hang', () => {
   }, 180_000);
 });
 
+describe('a webhook that takes 9 s for each response', () => {
+  it('does not delay the other 16 of its tenant and type, whose events are large fan-outs then', async () => {
+    const slow = await register({ kind: 'status', status: 200, delayMs: 9_000 });
+    const healthy = await startEndpoint();
+    endpoints.push(healthy);
+    const { tenantId } = slow.configuration;
+    for (let index = 0; index < 16; index += 1)
+      await rig.register({ url: `${healthy.origin}/${index}` }, { tenantId });
+    await send(slow.configuration, 40);
+    // With four slices at a time, each as long as its slowest delivery, it would take 90 s.
+    await eventually(() => expect(healthy.stats().arrivals).toBeGreaterThanOrEqual(16 * 40), {
+      timeoutMs: 45_000,
+    });
+  }, 120_000);
+});
+
 describe('a tenant whose 20 webhooks take 5 s for each response', () => {
   it('delays no large fan-outs of another one, however many of its own wait', async () => {
     const healthy = await register(200);

@@ -5,7 +5,10 @@ const PATH = 'Nada aceita POST neste caminho: confira a URL do webhook.';
 
 /** The sentences of `FAILURE_CAUSES` in Portuguese, by the same keys. */
 export const FAILURE_CAUSES_PT: ReadonlyMap<string, string> = new Map([
-  ['DNS', 'O host não tem endereço, ou o servidor de nomes não responde: confira o nome e os registros.'],
+  [
+    'DNS',
+    'O host não tem endereço ou tem mais de 64, ou o servidor de nomes não responde: confira o nome e os registros.',
+  ],
   ['CONNECT', 'O servidor não é alcançado: confira a porta, o firewall e as rotas.'],
   ['ECONNREFUSED', 'Nada escuta nesta porta, ou um firewall nos recusa: inicie o servidor, libere o acesso.'],
   ['ECONNRESET', 'O servidor ou um firewall fechou a conexão antes da resposta: veja os logs.'],

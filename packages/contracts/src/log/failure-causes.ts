@@ -11,7 +11,10 @@ const PATH = 'Nothing takes a POST at this path: check the URL of the webhook.';
  * class.
  */
 export const FAILURE_CAUSES: ReadonlyMap<string, string> = new Map([
-  ['DNS', 'The host has no address, or its name server does not respond: check the name and its records.'],
+  [
+    'DNS',
+    'The host has no address or over 64, or its name server does not respond: check the name and its records.',
+  ],
   ['CONNECT', 'The server cannot be reached: check its port, its firewall and its routes.'],
   ['ECONNREFUSED', 'Nothing listens on this port, or a firewall refuses us: start the server, let us in.'],
   ['ECONNRESET', 'The server, or a firewall, closed the connection before the response: look at their logs.'],

@@ -182,6 +182,7 @@ export class GroupReader {
       commitMs,
     ).catch(this.#onError);
     await this.#membership.leave();
+    for (const tracker of this.#trackers) tracker.unassign();
     this.#fetcher.stop();
     await this.#connections.close();
     return committed ?? false;

@@ -61,7 +61,7 @@ export class InFlight {
     const settled = () => this.#settled(entry);
     const failed = (error: unknown) => this.#failed(entry, failures + 1, error);
     try {
-      this.#options.handle(entry.record).then(settled, failed);
+      this.#options.handle(entry.record, entry.tracker).then(settled, failed);
     } catch (error) {
       failed(error);
     }
@@ -77,9 +77,9 @@ export class InFlight {
 
   #failed(entry: InFlightRecord, times: number, error: unknown): void {
     const { record, tracker } = entry;
-    // The next owner of a lost partition decides about the partition's records.
-    const isOwned = tracker.assigned && !this.#stopped;
-    const quarantined = isOwned ? this.#options.onPoison?.({ record, error, times }) : undefined;
+    // The next owner of a lost partition handles the record.
+    if (!tracker.assigned) return this.#settled(entry);
+    const quarantined = !this.#stopped ? this.#options.onPoison?.({ record, error, times }) : undefined;
     if (quarantined === undefined) return this.#callLater(entry, times, error);
     quarantined.then(
       () => this.#settled(entry),

@@ -20,7 +20,7 @@ export async function readToEnd(
   const source = await openSource({
     ...options,
     topics: [topic],
-    handle: (record) => handle(record).then(() => (handledAt = performance.now())),
+    handle: (record, partition) => handle(record, partition).then(() => (handledAt = performance.now())),
   });
   const isRead = (): boolean => {
     const positions = new Map(source.positions().map(({ partition, offset }) => [partition, offset]));

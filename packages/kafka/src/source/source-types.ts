@@ -32,6 +32,9 @@ export interface Unhandled {
  */
 export type OnPoison = (unhandled: Unhandled) => Promise<unknown> | undefined;
 
+/** The partition of a record. It is not assigned any more when it was lost, or the source is closed: the next owner handles the record. */
+export type Assignment = Readonly<{ assigned: boolean }>;
+
 /** Options of `openSource`. */
 export interface SourceOptions {
   readonly kafka: Kafka;
@@ -42,7 +45,7 @@ export interface SourceOptions {
    * Resolves, with any value, when the record is handled. After a rejection it is called again later; no record is
    * skipped.
    */
-  readonly handle: (record: KafkaRecord) => Promise<unknown>;
+  readonly handle: (record: KafkaRecord, partition: Assignment) => Promise<unknown>;
   /** Whether the group's position follows what is handled; default true. Otherwise the next member reads all of it again. */
   readonly commits?: boolean;
   /** Called after each failed call of `handle`. Default: `handle` is called again for ever. */

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { eventually, randomName } from '@webhooks/testkit';
 import { openDelayedSource, openSource } from '../../src/index.js';
+import type { Assignment } from '../../src/index.js';
 import { closeAll, newTopic, sharedKafka, sinkOn } from '../support/cluster.js';
 import { committed } from '../support/committed.js';
 
@@ -30,6 +31,28 @@ describe('stop', () => {
     finish[2]?.();
     expect(await stopped).toEqual({ drained: true, committed: true });
     expect((await committed(kafka, groupId, topic)).get(0)).toBe(3);
+  });
+
+  it('tells a handler that is not finished in time that its partition is not assigned, and commits nothing for it', async () => {
+    const topic = await newTopic(kafka);
+    const groupId = randomName('group');
+    const partitions: Assignment[] = [];
+    const fail = Promise.withResolvers<undefined>();
+    const source = await openSource({
+      ...{ kafka, groupId, topics: [topic], window },
+      handle: (_record, partition) => {
+        partitions.push(partition);
+        return fail.promise;
+      },
+    });
+    await sink.sendMany([{ topic, partition: 0, value: 'a' }]);
+    await eventually(() => partitions.length === 1);
+    expect(partitions).toMatchObject([{ assigned: true }]);
+    expect(await source.stop({ deadlineMs: 100 })).toMatchObject({ drained: false });
+    expect(partitions).toMatchObject([{ assigned: false }]);
+    fail.reject(new Error('its partition is not assigned'));
+    await eventually(() => source.health().inFlight === 0);
+    expect((await committed(kafka, groupId, topic)).get(0) ?? 0).toBeLessThan(1);
   });
 
   it('hands out nothing after the drain, not even records that wait in memory until they are due', async () => {

@@ -105,7 +105,8 @@ interface SweepPorts extends Pick<ConfigurationStore, 'unpublished' | 'confirm'>
  */
 export async function sweepUnpublished(ports: SweepPorts) {
   // Younger changes belong to requests that still wait for their acknowledgement.
-  const unacknowledged = await ports.unpublished(new Date(ports.now().getTime() - PUBLISH_MS), PAGE);
+  const now = ports.now();
+  const unacknowledged = await ports.unpublished(new Date(now.getTime() - PUBLISH_MS), now, PAGE);
   // Only revisions that a majority has are published. Otherwise a failover would leave Kafka ahead of the database.
   const results = await Promise.all(
     unacknowledged.map(async (one) => (await ports.confirm(one)) && ports.publish(one)),

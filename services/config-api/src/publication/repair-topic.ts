@@ -61,7 +61,7 @@ export async function repairOne({ tenantId, ref }: ConfigurationName, ports: Rep
  * Compares every document with the topic and repairs differences. Resolves with true when no difference is left.
  */
 export async function repairAll(ports: RepairPorts, signal: AbortSignal): Promise<boolean> {
-  const settledBefore = ports.now().getTime() - SETTLED_MS;
+  const now = ports.now().getTime();
   let isDone = true;
   let after = '';
   for (;;) {
@@ -69,7 +69,7 @@ export async function repairAll(ports: RepairPorts, signal: AbortSignal): Promis
     for (const document of page) {
       after = configurationKey(document.tenantId, document.ref);
       if (differenceOf(document, ports.topicState.stateOf(document)) === 'none') continue;
-      const isSettled = document.updatedAt.getTime() <= settledBefore;
+      const isSettled = Math.abs(now - document.updatedAt.getTime()) >= SETTLED_MS;
       if (!isSettled || !(await repairOne(document, ports))) isDone = false;
     }
     if (page.length < PAGE) return isDone;

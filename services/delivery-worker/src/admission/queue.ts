@@ -3,7 +3,7 @@ import type { DeliveryTask } from '@webhooks/contracts';
 import type { EndpointState, Queued, TenantState } from './endpoint-state.js';
 
 /** Longest wait in memory, milliseconds. A deferral instead takes at least a second and two writes. */
-const SOJOURN_MS = 2_000;
+export const SOJOURN_MS = 2_000;
 /** Longest wait while the queue is full, milliseconds. Even an overloaded worker starts 256 attempts in less time. */
 const SHORT_MS = 150;
 /** Share of the queue that one endpoint or one tenant may use while others have queued deliveries. */

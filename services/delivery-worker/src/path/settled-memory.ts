@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { hash } from 'node:crypto';
 import type { DeliveryTask } from '@webhooks/contracts';
-import type { Settlement } from './decide.js';
+
+type Attempt = Pick<DeliveryTask, 'deliveryId' | 'cycle' | 'attempt' | 'origin' | 'deferralCount'>;
 
 interface Run {
   readonly deferralCount: number;
@@ -30,7 +31,7 @@ export class SettledMemory {
    * run that defers the task publishes the deferred task before it ends. That task has a higher deferral count, and
    * waits here until the run has ended.
    */
-  async once(task: DeliveryTask, work: () => Promise<Settlement['kind']>): Promise<void> {
+  async once(task: Attempt, work: () => Promise<unknown>): Promise<void> {
     const key = keyOf(task);
     for (let known = this.#running.get(key); known; known = this.#running.get(key)) {
       if (task.deferralCount <= known.deferralCount) return known.done;
@@ -42,11 +43,7 @@ export class SettledMemory {
     await done;
   }
 
-  async #run(
-    key: string,
-    { deferralCount }: DeliveryTask,
-    work: () => Promise<Settlement['kind']>,
-  ): Promise<void> {
+  async #run(key: string, { deferralCount }: Attempt, work: () => Promise<unknown>): Promise<void> {
     try {
       const kind = await work();
       this.#settled.set(key, kind === 'deferred' ? deferralCount : ENDED);
@@ -60,7 +57,7 @@ export class SettledMemory {
  * The origin distinguishes a copy from the same event accepted twice. The key is a digest, because a concatenated
  * string keeps its parts in memory (200,000 parts in a heap snapshot).
  */
-const keyOf = ({ deliveryId, cycle, attempt, origin }: DeliveryTask): string =>
+const keyOf = ({ deliveryId, cycle, attempt, origin }: Attempt): string =>
   hash(
     'sha256',
     `${deliveryId}/${cycle}/${attempt}/${origin.topic}/${origin.partition}/${origin.offset}`,

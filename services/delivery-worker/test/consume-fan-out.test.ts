@@ -1,0 +1,80 @@
+import { fanOutHeaders } from '@webhooks/contracts';
+import type { DeliveryTask, FanOut } from '@webhooks/contracts';
+import type { KafkaRecord, OutgoingRecord } from '@webhooks/kafka';
+import { eventually } from '@webhooks/testkit';
+import { ConfigurationTable } from '../src/configurations/configuration-cache.js';
+import { toConfiguration } from '../src/configurations/configuration.js';
+import { consumeFanOut, createSliceTurns } from '../src/path/consume-fan-out.js';
+import { SettledMemory } from '../src/path/settled-memory.js';
+import { buildRecord, buildTask, fakeCache } from './builders.js';
+
+const WEBHOOKS = 33;
+const refOf = (index: number): string => `0191e7a2-0000-7000-8000-${String(index).padStart(12, '0')}`;
+
+function recordOf(afterRef?: string): KafkaRecord {
+  const { eventId, eventType, tenantId, dueAt, firstDueAt, origin, body } = buildTask({
+    firstDueAt: Date.now(),
+  });
+  const fanOut: FanOut = { eventId, eventType, tenantId, dueAt, firstDueAt, origin, body };
+  const headers = Object.entries(fanOutHeaders(afterRef === undefined ? fanOut : { ...fanOut, afterRef }));
+  return {
+    ...{ topic: 'webhooks.fan-outs', partition: 0, offset: 7, timestamp: 0, size: 0 },
+    ...{ key: Buffer.from(eventId), value: body },
+    headers: Object.fromEntries(headers.map(([name, text]) => [name, Buffer.from(text)])),
+  };
+}
+
+/** A tenant with 33 webhooks, so two slices. `slow`: the ref whose delivery ends when the test says so. */
+function openRig(slow?: string) {
+  const table = new ConfigurationTable();
+  for (let index = 0; index < WEBHOOKS; index += 1)
+    table.apply(toConfiguration(buildRecord({ ref: refOf(index) }), { keys: [] }));
+  const [delivered, published, closed]: [string[], OutgoingRecord[], unknown[]] = [[], [], []];
+  const end = Promise.withResolvers<undefined>();
+  const partition = { assigned: true };
+  const ports = {
+    cache: fakeCache(table),
+    publish: (record: OutgoingRecord) => Promise.resolve(void published.push(record)),
+    attemptLog: { append: (entry: unknown) => Promise.resolve(void closed.push(entry)) },
+    deliver: ({ ref }: DeliveryTask) => {
+      delivered.push(ref);
+      return ref === slow ? end.promise : Promise.resolve();
+    },
+    ...{ damaged: () => undefined, maxAgeMs: 86_400_000, settled: new SettledMemory(100) },
+    ...{ partition, turns: createSliceTurns(2, 100) },
+  };
+  return { ports, partition, delivered, published, closed, end: () => end.resolve(undefined) };
+}
+
+it('a slice is delivered and its rest published once, however often it is read', async () => {
+  const { ports, delivered, published, closed } = openRig();
+  await Promise.all([consumeFanOut(recordOf(), ports), consumeFanOut(recordOf(), ports)]);
+  await consumeFanOut(recordOf(), ports);
+  expect(delivered).toEqual(Array.from({ length: 32 }, (_, index) => refOf(index)));
+  expect(published.map(({ headers }) => headers?.['after-ref'])).toEqual([refOf(31)]);
+  await Promise.all([consumeFanOut(recordOf(refOf(31)), ports), consumeFanOut(recordOf(refOf(31)), ports)]);
+  expect(delivered).toHaveLength(WEBHOOKS);
+  expect(closed).toMatchObject([{ kind: 'fan-out', isOpen: false }]);
+});
+
+it('a fan-out whose partition is lost while it waits delivers nothing, and is delivered when it is read again', async () => {
+  const { ports, partition, delivered } = openRig();
+  partition.assigned = false;
+  await expect(consumeFanOut(recordOf(), ports)).rejects.toThrow('the partition was lost');
+  expect(delivered).toEqual([]);
+  partition.assigned = true;
+  await consumeFanOut(recordOf(), ports);
+  expect(delivered).toHaveLength(32);
+});
+
+it('a slow endpoint holds a turn for 2 s: then the rest is published, and the record is handled when it has responded', async () => {
+  const { ports, published, end } = openRig(refOf(5));
+  let isHandled = false;
+  const handled = consumeFanOut(recordOf(), ports).then(() => (isHandled = true));
+  const turns = Array.from({ length: 4 }, () => ports.turns.take('acme', () => Promise.resolve()));
+  await Promise.all(turns);
+  await eventually(() => published.length === 1);
+  expect(isHandled).toBe(false);
+  end();
+  await handled;
+});
