@@ -111,7 +111,7 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
       },
       scope,
     ),
-    ...statementOperations({ database, configurations }),
+    ...statementOperations({ database, configurations, retentionMs: retention.logMs }),
     ...overviewOperations({ database, configurations, lists }),
     ...testOperations({ database, configurations, publish }),
   ];

@@ -75,28 +75,35 @@ export function viewStatement(
   };
 }
 
-/** Reads a day of the calendar that has begun, such as `2026-11-27`. Throws 422 for other text. */
-function readDate(text = ''): string {
+/** Reads a day of the calendar that has begun and is stored, such as `2026-11-27`. Throws 422 for other text. */
+function readDate(retentionMs: number, text = ''): string {
   const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
   // The parser takes February 31 for March 3.
-  if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(text) && text <= dayOf(Date.now()))
-    return text;
-  throw invalidRequest([{ property: 'date', reason: 'must be a day that has begun, such as 2026-11-27' }]);
+  if (Number.isNaN(time) || !new Date(time).toISOString().startsWith(text) || text > dayOf(Date.now()))
+    throw invalidRequest([{ property: 'date', reason: 'must be a day that has begun, such as 2026-11-27' }]);
+  if (endOf(text) + retentionMs > Date.now()) return text;
+  throw invalidRequest([{ property: 'date', reason: 'must be a day that is still kept' }]);
 }
 
 export interface StatementOptions {
   readonly database: Pick<Database, 'within'>;
   readonly configurations: Pick<Configurations, 'ofTenant'>;
+  /** How long a day is stored after its end, in milliseconds. */
+  readonly retentionMs: number;
 }
 
 /** `GET /statements/{date}`. The projections of events and attempts count the totals. */
-export const statementOperations = ({ database, configurations }: StatementOptions): readonly Operation[] => [
+export const statementOperations = ({
+  database,
+  configurations,
+  retentionMs,
+}: StatementOptions): readonly Operation[] => [
   {
     method: 'GET',
     path: '/integration/v1/statements/:date',
     scopes: ['delivery.read'],
     handle: async ({ identity: { tenantId }, params }) => {
-      const date = readDate(params['date']);
+      const date = readDate(retentionMs, params['date']);
       const totals = await findSums(database.within(REQUEST_MS), tenantId, date, date);
       return { status: 200, body: viewStatement(date, totals, await configurations.ofTenant(tenantId)) };
     },

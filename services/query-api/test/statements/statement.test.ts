@@ -52,6 +52,7 @@ const operationOf = () =>
   statementOperations({
     database: { within: () => log.runQuery },
     configurations: { ofTenant: (tenantId) => Promise.resolve([webhook({ tenantId })]) },
+    retentionMs: KEPT_MS,
   })[0];
 const applyEvents = (...records: readonly KafkaRecord[]): Promise<void> =>
   composePayments({
@@ -269,6 +270,16 @@ describe('a statement', () => {
     });
     expect(explained).toEqual(['totals']);
     expect(faultOf('#/components/schemas/Statement', reply?.body)).toBeUndefined();
+  });
+
+  it('is shown of the oldest day that is kept, and refused of the day before', async () => {
+    const oldest = dayOf(Date.now() - KEPT_MS);
+    const statementOf = async (date: string) =>
+      operationOf()?.handle({ identity: { tenantId: randomName('tenant') }, params: { date } } as never);
+    expect((await statementOf(oldest))?.status).toBe(200);
+    await expect(statementOf(dayOf(beginOf(oldest) - 1))).rejects.toMatchObject({
+      violations: [{ property: 'date', reason: 'must be a day that is still kept' }],
+    });
   });
 
   it.each(['2026-02-31', 'today', '', '2026-1-1', '9999-12-31'])(
