@@ -8,6 +8,7 @@ import type { Database } from '../database.js';
 import { DELIVERY_STATUSES } from '../delivery-log/delivery-state.js';
 import { omitUndefined } from '../omit-undefined.js';
 import { formatCents } from '../payments/view-transaction.js';
+import type { CatchUpResult } from '../projection/catch-up.js';
 import { ACCEPTED, beginOf, dayOf, endOf, findSums, NOTHING, plus } from './daily-totals.js';
 import type { DaySums, Sum, Sums } from './daily-totals.js';
 
@@ -90,13 +91,19 @@ export interface StatementOptions {
   readonly configurations: Pick<Configurations, 'ofTenant'>;
   /** How long a day is stored after its end, in milliseconds. */
   readonly retentionMs: number;
+  /** Waits until everything that is on the topics now is projected. */
+  readonly catchUp: () => Promise<CatchUpResult>;
 }
 
-/** `GET /statements/{date}`. The projections of events and attempts count the totals. */
+/**
+ * `GET /statements/{date}`. The projections of events, attempts and dead letters count the totals. What is not read yet
+ * may change any day, so each is open then.
+ */
 export const statementOperations = ({
   database,
   configurations,
   retentionMs,
+  catchUp,
 }: StatementOptions): readonly Operation[] => [
   {
     method: 'GET',
@@ -104,8 +111,10 @@ export const statementOperations = ({
     scopes: ['delivery.read'],
     handle: async ({ identity: { tenantId }, params }) => {
       const date = readDate(retentionMs, params['date']);
+      const isRead = (await catchUp()) === 'passed';
       const totals = await findSums(database.within(REQUEST_MS), tenantId, date, date);
-      return { status: 200, body: viewStatement(date, totals, await configurations.ofTenant(tenantId)) };
+      const statement = viewStatement(date, totals, await configurations.ofTenant(tenantId));
+      return { status: 200, body: { ...statement, open: statement.open || !isRead } };
     },
   },
 ];

@@ -7,9 +7,11 @@ import { writeEntries } from '../../src/delivery-log/compose.js';
 import { readRecords } from '../../src/delivery-log/read-records.js';
 import { composePayments } from '../../src/payments/compose.js';
 import { storeEvents } from '../../src/payments/event-store.js';
+import type { CatchUpResult } from '../../src/projection/catch-up.js';
 import { beginOf, dayOf, findSums } from '../../src/statements/daily-totals.js';
 import type { Sums } from '../../src/statements/daily-totals.js';
 import { statementOperations, viewStatement } from '../../src/statements/statement.js';
+import type { StatementOptions } from '../../src/statements/statement.js';
 import {
   OTHER_REF,
   REF,
@@ -48,12 +50,14 @@ const accept = async (tenantId: string, eventId: string, amount = '50.00'): Prom
   });
   await applyEvents(record);
 };
-const operationOf = () =>
+const operationsOf = (catchUp: StatementOptions['catchUp']) =>
   statementOperations({
     database: { within: () => log.runQuery },
     configurations: { ofTenant: (tenantId) => Promise.resolve([webhook({ tenantId })]) },
     retentionMs: KEPT_MS,
-  })[0];
+    catchUp,
+  });
+const operationOf = (result: CatchUpResult = 'passed') => operationsOf(() => Promise.resolve(result))[0];
 const applyEvents = (...records: readonly KafkaRecord[]): Promise<void> =>
   composePayments({
     database: { within: () => log.runQuery, writing: () => log.runQuery, models: () => log.models },
@@ -252,6 +256,27 @@ describe('a statement', () => {
     const done = totalsOf([['PIX_OUT', { accepted: { events: 0, cents: 0 } }]]);
     expect(viewStatement('2026-11-26', done, [], beginOf('2026-11-27') - 1).open).toBe(true);
     expect(viewStatement('2026-11-26', done, [], beginOf('2026-11-27')).open).toBe(false);
+  });
+
+  it('of a day that has ended is open while records are not read', async () => {
+    const date = dayOf(ACCEPTED - 86_400_000);
+    const request = { identity: { tenantId: randomName('tenant') }, params: { date } } as never;
+    for (const [result, open] of [
+      ['passed', false],
+      ['late', true],
+      ['full', true],
+    ] as const)
+      expect((await operationOf(result)?.handle(request))?.body).toMatchObject({ date, open });
+  });
+
+  it('has what is counted while it waits for the newest records', async () => {
+    const tenantId = randomName('tenant');
+    const [operation] = operationsOf(async () => {
+      await accept(tenantId, 'evt_1', '12.34');
+      return 'passed';
+    });
+    const reply = await operation?.handle({ identity: { tenantId }, params: { date: DAY } } as never);
+    expect(reply?.body).toMatchObject({ webhooks: [{ events: sum(1, '12.34') }] });
   });
 
   it('reads one document for each webhook and type of its day', async () => {
