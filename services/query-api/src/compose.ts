@@ -74,6 +74,7 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
   const onSkipped = createSkipReport(scope);
   const catchUp = (...topics: readonly string[]): Promise<CatchUpResult> =>
     waitForAll(topics.map((topic) => catchUps.get(topic)));
+  const catchUpAll = () => catchUp(TOPICS.events, TOPICS.attempts, TOPICS.deadLetters);
   const lists = createConcurrencyLimiter({ total: MAX_LISTS });
   const deliveryLog = composeDeliveryLog({
     ...{ database, lists, configurations },
@@ -107,11 +108,11 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
         ...{ database, lists, configurations, publish, ratePerSecond },
         ...{ retentionMs: retention.notificationMs, logRetentionMs: retention.logMs },
         findDelivery: deliveryLog.find,
-        catchUp: () => catchUp(TOPICS.events, TOPICS.attempts, TOPICS.deadLetters),
+        catchUp: catchUpAll,
       },
       scope,
     ),
-    ...statementOperations({ database, configurations }),
+    ...statementOperations({ database, configurations, retentionMs: retention.logMs, catchUp: catchUpAll }),
     ...overviewOperations({ database, configurations, lists }),
     ...testOperations({ database, configurations, publish }),
   ];

@@ -97,8 +97,9 @@ const TIME_LENGTH = MAX_TIME_MS.toString(36).length;
 export const timeText = (ms: number): string => Math.max(0, ms).toString(36).padStart(TIME_LENGTH, '0');
 
 /**
- * The sort key of a document within its tenant: text that sorts by (time, id). It never changes, so pages neither skip
- * nor repeat a document. A page is one range of an index, without an `$or`.
+ * The sort key of a document within its tenant: text that sorts by (time, id). A page is one range of an index, without
+ * an `$or`. The place of an event never changes. That of a delivery moves back when an earlier entry is read after later
+ * ones. Pages that are read meanwhile may then skip or repeat it.
  */
 export const placeOf = (ms: number, id: string): string => `${timeText(ms)}${id}`;
 

@@ -242,7 +242,7 @@ const CALLS: readonly Row[] = [
   [
     'a statement of a day',
     () => get(`${ROOT}/statements/${dayOf(Date.now())}`),
-    { status: 200, commands: 1, waits: 1 },
+    { status: 200, commands: 1, waits: 4 },
   ],
   [
     'a test of a webhook',

@@ -46,7 +46,10 @@ function viewEpisode(episode: Episode, totals: readonly DaySums[], now: number) 
   };
 }
 
-/** Shows one webhook by its buckets of the last hour. Its state is that of its health, but `idle` without an attempt. */
+/**
+ * Shows one webhook by its buckets of the last hour. Its state is that of its health, but `idle` without an attempt, and
+ * `failing` from the first failure without a success in that hour.
+ */
 function viewWebhook(webhook: ConfigurationRow, buckets: readonly HealthBucket[], episode?: Episode) {
   const { ref, eventType, endpointUrl, applicationId, enabled } = webhook;
   const now = Date.now();

@@ -70,14 +70,16 @@ interface Share {
 }
 
 /**
- * Returns the payments and reversals that name the charge. When the Pix paid the charge, reversals that name no charge
- * belong to it, too.
+ * Returns the payments and reversals that name the charge. The Pix paid the charge when the winner of its payments names
+ * it. Reversals that name no charge then belong to it, too.
  */
 function shareOf({ endToEndId, payments, reversals }: Transaction, txId: string): Share {
-  const paid = payments.filter(
-    (one): one is Paid => one.eventType === 'PIX_DYNAMIC_PAID' && one.data.txId === txId,
-  );
-  const payment = paid.at(-1);
+  const isPaid = (one: Payment | undefined): one is Paid =>
+    one?.eventType === 'PIX_DYNAMIC_PAID' && one.data.txId === txId;
+  const paid = payments.filter(isPaid);
+  // An outgoing payment does not contradict an incoming one: a tenant may pay its own charge.
+  const winner = payments.findLast(({ eventType }) => eventType !== 'PIX_OUT');
+  const payment = isPaid(winner) ? winner : undefined;
   const isOfCharge = ({ data }: Reversal): boolean =>
     data.txId === txId || (data.txId === undefined && payment !== undefined);
   const ofCharge = reversals.filter(isOfCharge);
@@ -122,7 +124,7 @@ export function viewCharge(txId: string, found: readonly Transaction[]) {
   const shares = found
     .filter(({ test }) => test === isTest)
     .map((transaction) => shareOf(transaction, txId))
-    .filter(({ payment, reversals }) => payment !== undefined || reversals.length > 0)
+    .filter(({ events }) => events.length > 0)
     .sort(inOrder);
   if (shares.length === 0) return undefined;
   const payments = shares.map(({ payment }) => payment).filter((payment) => payment !== undefined);

@@ -30,7 +30,10 @@ const MAX_PAGE = 100;
  */
 const LEASE_MS = 30_000;
 
-/** Makes the tasks of a page, and counts its candidates by result. */
+/**
+ * Makes the tasks of a page, and counts its candidates by result. Candidates of a later cycle are left out and not
+ * counted: they were sent again after the job began, and the log would ignore the result of an earlier cycle.
+ */
 function makeTasks(
   { _id, tenantId }: RedeliveryJob,
   page: readonly Candidate[],
@@ -39,7 +42,8 @@ function makeTasks(
   const cycle = cycleOf(_id);
   const tasks: DeliveryTask[] = [];
   let [sentBefore, refused] = [0, 0];
-  for (const candidate of page) {
+  const due = page.filter((candidate) => (candidate.cycle ?? '') <= cycle);
+  for (const candidate of due) {
     const { body } = candidate;
     const configuration = configurations.known(tenantId, candidate.ref);
     // The job sent this delivery before a crash. It is counted, and not sent again.
@@ -48,7 +52,7 @@ function makeTasks(
     else if (body) tasks.push(makeTask(candidate, configuration, { cycle, now: now(), body }));
   }
   const sent = tasks.length + sentBefore;
-  return { tasks, counts: { sent, refused, expired: page.length - sent - refused } };
+  return { tasks, counts: { sent, refused, expired: due.length - sent - refused } };
 }
 
 /** Waits before the first page of a job: a delivery that is not projected yet would look missed or expired. */

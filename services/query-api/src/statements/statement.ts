@@ -8,6 +8,7 @@ import type { Database } from '../database.js';
 import { DELIVERY_STATUSES } from '../delivery-log/delivery-state.js';
 import { omitUndefined } from '../omit-undefined.js';
 import { formatCents } from '../payments/view-transaction.js';
+import type { CatchUpResult } from '../projection/catch-up.js';
 import { ACCEPTED, beginOf, dayOf, endOf, findSums, NOTHING, plus } from './daily-totals.js';
 import type { DaySums, Sum, Sums } from './daily-totals.js';
 
@@ -75,30 +76,45 @@ export function viewStatement(
   };
 }
 
-/** Reads a day of the calendar that has begun, such as `2026-11-27`. Throws 422 for other text. */
-function readDate(text = ''): string {
+/** Reads a day of the calendar that has begun and is stored, such as `2026-11-27`. Throws 422 for other text. */
+function readDate(retentionMs: number, text = ''): string {
   const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
   // The parser takes February 31 for March 3.
-  if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(text) && text <= dayOf(Date.now()))
-    return text;
-  throw invalidRequest([{ property: 'date', reason: 'must be a day that has begun, such as 2026-11-27' }]);
+  if (Number.isNaN(time) || !new Date(time).toISOString().startsWith(text) || text > dayOf(Date.now()))
+    throw invalidRequest([{ property: 'date', reason: 'must be a day that has begun, such as 2026-11-27' }]);
+  if (endOf(text) + retentionMs > Date.now()) return text;
+  throw invalidRequest([{ property: 'date', reason: 'must be a day that is still kept' }]);
 }
 
 export interface StatementOptions {
   readonly database: Pick<Database, 'within'>;
   readonly configurations: Pick<Configurations, 'ofTenant'>;
+  /** How long a day is stored after its end, in milliseconds. */
+  readonly retentionMs: number;
+  /** Waits until everything that is on the topics now is projected. */
+  readonly catchUp: () => Promise<CatchUpResult>;
 }
 
-/** `GET /statements/{date}`. The projections of events and attempts count the totals. */
-export const statementOperations = ({ database, configurations }: StatementOptions): readonly Operation[] => [
+/**
+ * `GET /statements/{date}`. The projections of events, attempts and dead letters count the totals. What is not read yet
+ * may change any day, so each is open then.
+ */
+export const statementOperations = ({
+  database,
+  configurations,
+  retentionMs,
+  catchUp,
+}: StatementOptions): readonly Operation[] => [
   {
     method: 'GET',
     path: '/integration/v1/statements/:date',
     scopes: ['delivery.read'],
     handle: async ({ identity: { tenantId }, params }) => {
-      const date = readDate(params['date']);
+      const date = readDate(retentionMs, params['date']);
+      const isRead = (await catchUp()) === 'passed';
       const totals = await findSums(database.within(REQUEST_MS), tenantId, date, date);
-      return { status: 200, body: viewStatement(date, totals, await configurations.ofTenant(tenantId)) };
+      const statement = viewStatement(date, totals, await configurations.ofTenant(tenantId));
+      return { status: 200, body: { ...statement, open: statement.open || !isRead } };
     },
   },
 ];

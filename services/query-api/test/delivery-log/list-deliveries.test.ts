@@ -210,6 +210,15 @@ describe('the list of deliveries', () => {
     });
   });
 
+  it('goes by the first attempt, also when a later one is read before it', async () => {
+    const tenantId = randomName('tenant');
+    const around = `from=${new Date(BASE).toISOString()}&to=${new Date(BASE + 1).toISOString()}`;
+    await log.apply(packRecord(delivered({ at: BASE + 5_000, attempt: 2 }, { tenantId })));
+    expect((await listOf(tenantId, around)).results).toBe(0);
+    await log.apply(packRecord(failed({ at: BASE }, { tenantId })));
+    expect((await listOf(tenantId, around)).results).toBe(1);
+  });
+
   it('compares times with fractions of a millisecond exactly', async () => {
     const tenantId = randomName('tenant');
     await log.apply(packRecord(delivered({ at: BASE }, { tenantId })));

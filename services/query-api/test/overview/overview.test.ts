@@ -88,6 +88,23 @@ it('shows each webhook with its state, the latest failure, its last hour and wha
   expect([sum('delivered'), sum('failed'), sum('dead')]).toEqual([2, 3, 0]);
 });
 
+it('is failing from the first failure only without a success within the hour', async () => {
+  const tenantId = randomName('tenant');
+  const [recent, old] = [
+    { tenantId, ref: REF },
+    { tenantId, ref: OTHER_REF },
+  ];
+  const records = [
+    packRecord(
+      ...[delivered({ at: SINCE - MINUTE }, recent), failed({ at: SINCE }, recent)],
+      ...[delivered({ at: NOW - 120 * MINUTE }, old), failed({ at: SINCE }, old)],
+    ),
+  ];
+  await health().apply(records);
+  const { data } = await overviewOf(tenantId, [webhook(tenantId), webhook(tenantId, { ref: OTHER_REF })]);
+  expect(data).toMatchObject([{ state: 'healthy' }, { state: 'failing' }]);
+});
+
 it('says that there may be more when others ended on the day on which the failures began', async () => {
   const place = { tenantId: randomName('tenant') };
   const paid = { acceptedAt: SINCE, cents: 1_000 };

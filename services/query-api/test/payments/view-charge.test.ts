@@ -7,6 +7,7 @@ import {
   OTHER_E2E,
   OTHER_RTR,
   OTHER_TX,
+  out,
   paid,
   reversal,
   RTR,
@@ -15,6 +16,7 @@ import {
 
 const AT = '2026-11-21T14:03:27.512Z';
 const EARLIER = '2026-11-20T10:00:00Z';
+const LATER = '2026-11-22T10:00:00Z';
 const REVERSAL = { reversalId: 'r1', rtrId: RTR, amount: '10.00', status: 'DEVOLVIDO' };
 const PIX = { endToEndId: E2E, txId: TX, amount: '110.00', paidAt: AT, reversals: [] };
 const OTHER_PIX = { ...PIX, endToEndId: OTHER_E2E };
@@ -71,6 +73,26 @@ const ROWS: readonly Row[] = [
     'a reversal without txId of a Pix that did not pay this charge is left out',
     [reversal({ txId: TX }), reversal({ rtrId: OTHER_RTR })],
     { txId: TX, status: 'ATIVA', pix: [{ endToEndId: E2E, txId: TX, reversals: [REVERSAL] }] },
+  ],
+  [
+    'a payment that a later one of another charge corrects',
+    [paid(), paid({ txId: OTHER_TX }, { occurredAt: LATER, id: 'z' }), reversal()],
+    { txId: TX, status: 'ATIVA', pix: [{ endToEndId: E2E, txId: TX, reversals: [] }] },
+  ],
+  [
+    'a payment that corrects an earlier one of another charge',
+    [paid(), paid({ txId: OTHER_TX }, { occurredAt: EARLIER, id: 'z' })],
+    concluded('110.00', PIX),
+  ],
+  [
+    'a payment that a later one without a charge corrects',
+    [paid(), fixed({}, { occurredAt: LATER })],
+    { txId: TX, status: 'ATIVA', pix: [{ endToEndId: E2E, txId: TX, reversals: [] }] },
+  ],
+  [
+    'a payment by the tenant itself, which is outgoing, too',
+    [paid(), out({}, { occurredAt: LATER })],
+    concluded('110.00', PIX),
   ],
   ['nothing of this charge', [paid({ txId: OTHER_TX }), fixed(), reversal()], undefined],
 ];

@@ -114,6 +114,18 @@ describe('a job', () => {
     expect(await rig.find(job)).toMatchObject({ state: 'completed', counts: { sent: 6 } });
   });
 
+  it('neither sends nor counts a delivery that was sent again after the job began', async () => {
+    const rig = openRig(test, []);
+    const job = await rig.start();
+    const candidates = [...log(2, { cycle: cycleOf(`${job._id}a`) }), ...log(6).slice(2)];
+    await runPage({ ...rig.ports, readPage: () => Promise.resolve({ candidates }) });
+    expect(idsOf(rig.sent)).toEqual(idsOf(candidates.slice(2)));
+    expect(await rig.find(job)).toMatchObject({
+      state: 'completed',
+      counts: { sent: 4, refused: 0, expired: 0 },
+    });
+  });
+
   it('that is cancelled during a page sends and counts no more than that page', async () => {
     const rig = openRig(test, log(150));
     const job = await rig.start();

@@ -7,9 +7,11 @@ import { writeEntries } from '../../src/delivery-log/compose.js';
 import { readRecords } from '../../src/delivery-log/read-records.js';
 import { composePayments } from '../../src/payments/compose.js';
 import { storeEvents } from '../../src/payments/event-store.js';
+import type { CatchUpResult } from '../../src/projection/catch-up.js';
 import { beginOf, dayOf, findSums } from '../../src/statements/daily-totals.js';
 import type { Sums } from '../../src/statements/daily-totals.js';
 import { statementOperations, viewStatement } from '../../src/statements/statement.js';
+import type { StatementOptions } from '../../src/statements/statement.js';
 import {
   OTHER_REF,
   REF,
@@ -48,11 +50,14 @@ const accept = async (tenantId: string, eventId: string, amount = '50.00'): Prom
   });
   await applyEvents(record);
 };
-const operationOf = () =>
+const operationsOf = (catchUp: StatementOptions['catchUp']) =>
   statementOperations({
     database: { within: () => log.runQuery },
     configurations: { ofTenant: (tenantId) => Promise.resolve([webhook({ tenantId })]) },
-  })[0];
+    retentionMs: KEPT_MS,
+    catchUp,
+  });
+const operationOf = (result: CatchUpResult = 'passed') => operationsOf(() => Promise.resolve(result))[0];
 const applyEvents = (...records: readonly KafkaRecord[]): Promise<void> =>
   composePayments({
     database: { within: () => log.runQuery, writing: () => log.runQuery, models: () => log.models },
@@ -253,6 +258,27 @@ describe('a statement', () => {
     expect(viewStatement('2026-11-26', done, [], beginOf('2026-11-27')).open).toBe(false);
   });
 
+  it('of a day that has ended is open while records are not read', async () => {
+    const date = dayOf(ACCEPTED - 86_400_000);
+    const request = { identity: { tenantId: randomName('tenant') }, params: { date } } as never;
+    for (const [result, open] of [
+      ['passed', false],
+      ['late', true],
+      ['full', true],
+    ] as const)
+      expect((await operationOf(result)?.handle(request))?.body).toMatchObject({ date, open });
+  });
+
+  it('has what is counted while it waits for the newest records', async () => {
+    const tenantId = randomName('tenant');
+    const [operation] = operationsOf(async () => {
+      await accept(tenantId, 'evt_1', '12.34');
+      return 'passed';
+    });
+    const reply = await operation?.handle({ identity: { tenantId }, params: { date: DAY } } as never);
+    expect(reply?.body).toMatchObject({ webhooks: [{ events: sum(1, '12.34') }] });
+  });
+
   it('reads one document for each webhook and type of its day', async () => {
     const tenantId = randomName('tenant');
     await accept(tenantId, 'evt_1', '12.34');
@@ -269,6 +295,16 @@ describe('a statement', () => {
     });
     expect(explained).toEqual(['totals']);
     expect(faultOf('#/components/schemas/Statement', reply?.body)).toBeUndefined();
+  });
+
+  it('is shown of the oldest day that is kept, and refused of the day before', async () => {
+    const oldest = dayOf(Date.now() - KEPT_MS);
+    const statementOf = async (date: string) =>
+      operationOf()?.handle({ identity: { tenantId: randomName('tenant') }, params: { date } } as never);
+    expect((await statementOf(oldest))?.status).toBe(200);
+    await expect(statementOf(dayOf(beginOf(oldest) - 1))).rejects.toMatchObject({
+      violations: [{ property: 'date', reason: 'must be a day that is still kept' }],
+    });
   });
 
   it.each(['2026-02-31', 'today', '', '2026-1-1', '9999-12-31'])(

@@ -84,7 +84,8 @@ const inOrder = (events: readonly PaymentEvent[]): string[] =>
 function pixOf(mine: readonly PaymentEvent[], endToEndId: string, txId: string) {
   const ofPix = mine.filter((event) => event.data.endToEndId === endToEndId);
   const payments = ofPix.filter(isPaid).filter(({ data }) => data.txId === txId);
-  const payment = holding(payments);
+  const received = holding(ofPix.filter((event) => isPaid(event) || event.eventType === 'PIX_STATIC'));
+  const payment = payments.find((one) => one === received);
   const reversals = ofPix
     .filter(isReversal)
     .filter(({ data }) => data.txId === txId || (data.txId === undefined && payment !== undefined));
