@@ -21,6 +21,7 @@ const POCKET: Look = { language: 'en-US', colorScheme: 'light', width: 390 };
 
 const MARKUP = '<img src=x onerror=alert(1)>';
 const KIB = 1_024;
+const DAY_MS = 86_400_000;
 // Texts, because these tests know no `document`.
 const IS_WIDE = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
 const KEPT = '[localStorage.length, sessionStorage.length, document.cookie]';
@@ -100,6 +101,17 @@ looked('the pages of the console', () => {
       await page.close();
     },
   );
+
+  test('of statements say from when on days are no longer kept, and show the days that are', async () => {
+    const dayOf = (daysAgo: number) =>
+      new Date(Date.now() - 3 * 3_600_000 - daysAgo * DAY_MS).toISOString().slice(0, 10);
+    // Kept are 30 days and the present one.
+    const [oldest, before] = [dayOf(30), dayOf(31)];
+    const page = await pages.open('Ana (acme)', `/statements?month=${before.slice(0, 7)}`, PHONE);
+    await page.getByRole('alert').filter({ hasText: 'must be a day that is still kept' }).waitFor();
+    if (!oldest.endsWith('-01')) await sentence(page, /^The earlier days of this month are no longer kept/);
+    await page.close();
+  });
 
   test('come back after the sign-in to the page that was asked for', async () => {
     const path = `/deliveries?ref=${ref}&status=delivered`;

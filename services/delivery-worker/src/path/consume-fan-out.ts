@@ -39,8 +39,8 @@ async function beginSlice(fanOut: FanOut, source: RecordOrigin, ports: ConsumeFa
 
 /** Delivers a slice when its tenant's turn comes, and publishes the rest. */
 async function deliverSlice(fanOut: FanOut, source: RecordOrigin, ports: ConsumeFanOutPorts): Promise<void> {
-  const begin = () => beginSlice(fanOut, source, ports);
-  const { settled, lastRef } = await ports.turns.take(fanOut.tenantId, begin);
+  const turn = await ports.turns.take(fanOut.tenantId, () => beginSlice(fanOut, source, ports));
+  const { settled, lastRef } = turn;
   if (lastRef !== undefined) await publishFanOut(ports.publish, { ...fanOut, afterRef: lastRef });
   await settled;
   if (lastRef === undefined) await ports.attemptLog.append(fanOutEntry(fanOut, false));

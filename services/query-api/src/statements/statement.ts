@@ -99,21 +99,16 @@ export interface StatementOptions {
  * `GET /statements/{date}`. The projections of events, attempts and dead letters count the totals. What is not read yet
  * may change any day, so each is open then.
  */
-export const statementOperations = ({
-  database,
-  configurations,
-  retentionMs,
-  catchUp,
-}: StatementOptions): readonly Operation[] => [
+export const statementOperations = (options: StatementOptions): readonly Operation[] => [
   {
     method: 'GET',
     path: '/integration/v1/statements/:date',
     scopes: ['delivery.read'],
     handle: async ({ identity: { tenantId }, params }) => {
-      const date = readDate(retentionMs, params['date']);
-      const isRead = (await catchUp()) === 'passed';
-      const totals = await findSums(database.within(REQUEST_MS), tenantId, date, date);
-      const statement = viewStatement(date, totals, await configurations.ofTenant(tenantId));
+      const date = readDate(options.retentionMs, params['date']);
+      const isRead = (await options.catchUp()) === 'passed';
+      const totals = await findSums(options.database.within(REQUEST_MS), tenantId, date, date);
+      const statement = viewStatement(date, totals, await options.configurations.ofTenant(tenantId));
       return { status: 200, body: { ...statement, open: statement.open || !isRead } };
     },
   },

@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import type { Statement, StatementWebhook, Sum } from '@webhooks/client';
+import { ProblemError, type Statement, type StatementWebhook, type Sum } from '@webhooks/client';
 import { useEffect } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { client, once } from '../api.js';
@@ -122,6 +122,8 @@ export default function StatementsPage() {
   const month = (asked < today ? asked : today).slice(0, 7);
   const query = useMonth(month, today);
   const earlier = dayBefore(`${month}-01`).slice(0, 7);
+  // 422: this day is not stored any more, nor is any before it.
+  const isCut = query.error instanceof ProblemError && query.error.status === 422;
   return (
     <>
       <Loaded query={query} isPolled={false}>
@@ -129,7 +131,7 @@ export default function StatementsPage() {
           const busy = days.filter((day) => !isEmpty(day));
           return (
             <>
-              <Title>{monthSentence(days, !query.hasNextPage, speech)}</Title>
+              <Title>{isCut ? texts.notKept : monthSentence(days, !query.hasNextPage, speech)}</Title>
               {busy.map((statement) => (
                 <Day key={statement.date} statement={statement} />
               ))}

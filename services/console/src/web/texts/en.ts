@@ -181,6 +181,7 @@ export const EN = {
   deadCount: '{count} given up',
   cancelledCount: '{count} cancelled',
   quietMonth: 'There was no event in this month.',
+  notKept: 'The earlier days of this month are no longer kept.',
   daysClosed: '{count} {count|day balances|days balance}.',
   stillOpen: 'Still open: {days}.',
 } as const;

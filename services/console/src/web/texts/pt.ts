@@ -185,6 +185,7 @@ export const PT: Readonly<Record<keyof typeof EN, string>> = {
   deadCount: '{count} {count|abandonada|abandonadas}',
   cancelledCount: '{count} {count|cancelada|canceladas}',
   quietMonth: 'Não houve eventos neste mês.',
+  notKept: 'Os dias anteriores deste mês não são mais guardados.',
   daysClosed: '{count} {count|dia fecha|dias fecham}.',
   stillOpen: 'Ainda em aberto: {days}.',
 };
