@@ -46,8 +46,8 @@ export interface About {
 
 const FIXTURES = join(import.meta.dirname, 'fixtures');
 
-/** The release whose fixtures are read: the one before this one. */
-export const RELEASE = '0.9.0';
+/** The tag whose fixtures are read: the last release. */
+export const RELEASE = 'delivery-worker-1.0.0';
 
 /** Unix milliseconds of 2017 to 2033, and times of ISO 8601. */
 const TIME = /\b(?:1[5-9]\d{11}|20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z)\b/g;

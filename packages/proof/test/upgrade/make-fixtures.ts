@@ -1,4 +1,4 @@
-// Makes the fixtures of a release: node packages/proof/dist/test/upgrade/make-fixtures.js 0.9.0
+// Makes the fixtures of a release: node packages/proof/dist/test/upgrade/make-fixtures.js delivery-worker-1.0.0
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
