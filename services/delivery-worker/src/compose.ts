@@ -16,7 +16,7 @@ import {
   prepareTopics,
   watchRetention,
 } from '@webhooks/kafka';
-import type { Assignment, Kafka, KafkaNeeds, KafkaRecord, Source, SourceOptions } from '@webhooks/kafka';
+import type { Kafka, KafkaNeeds, Source, SourceOptions } from '@webhooks/kafka';
 import { checkEgress } from '@webhooks/outbound';
 import { watchSource } from '@webhooks/runtime';
 import type { Checks, ServiceScope } from '@webhooks/runtime';
@@ -141,12 +141,8 @@ async function openTaskSources(parts: SourceParts): Promise<void> {
   const maxInFlight = WAITING_FAN_OUTS * config.maxInFlight;
   const turns = createSliceTurns(config.maxAttempts / SLICE_TASKS, maxInFlight);
   const fanOutPorts = { ...ports, cache, attemptLog, turns };
-  const fanOuts = {
-    handle: (record: KafkaRecord, partition: Assignment) =>
-      consumeFanOut(record, { ...fanOutPorts, partition }),
-    maxInFlight,
-    onPoison,
-  };
+  const handleFanOut: SourceOptions['handle'] = (record, partition) =>
+    consumeFanOut(record, { ...fanOutPorts, partition });
   // A task is due at its maximum age at the latest. The tier's delay allows for clock skew and for a previous,
   // longer setting.
   const maxWaitMs = maxAgeMs + LONGEST_TIER_MS;
@@ -164,7 +160,7 @@ async function openTaskSources(parts: SourceParts): Promise<void> {
   await Promise.all([
     retries.then((source) => watch('retries', source, parts)),
     openLiveSource('deliveries', { handle: (record) => consumeTask(record, ports), onPoison }, parts),
-    openLiveSource('fan-outs', fanOuts, parts),
+    openLiveSource('fan-outs', { handle: handleFanOut, maxInFlight, onPoison }, parts),
   ]);
 }
 

@@ -151,7 +151,7 @@ describe('a tenant with 80 webhooks that hang', () => {
 });
 
 describe('a webhook that takes 9 s for each response', () => {
-  it('does not delay the other 16 of its tenant and type, whose events are large fan-outs then', async () => {
+  it('holds the turns of the other 16 of its tenant and type for 2 s each, no longer', async () => {
     const slow = await register({ kind: 'status', status: 200, delayMs: 9_000 });
     const healthy = await startEndpoint();
     endpoints.push(healthy);
@@ -159,7 +159,7 @@ describe('a webhook that takes 9 s for each response', () => {
     for (let index = 0; index < 16; index += 1)
       await rig.register({ url: `${healthy.origin}/${index}` }, { tenantId });
     await send(slow.configuration, 40);
-    // With four slices at a time, each as long as its slowest delivery, it would take 90 s.
+    // With four turns, each as long as its slowest delivery, it would take 90 s.
     await eventually(() => expect(healthy.stats().arrivals).toBeGreaterThanOrEqual(16 * 40), {
       timeoutMs: 45_000,
     });

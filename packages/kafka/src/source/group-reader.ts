@@ -132,7 +132,7 @@ export class GroupReader {
   async #commitMoved(): Promise<void> {
     if (this.#options.commits === false) return;
     const moved = this.#trackers
-      .filter(({ committable, committed }) => committable > committed)
+      .filter(({ assigned, committable, committed }) => assigned && committable > committed)
       .map((tracker) => ({ tracker, position: tracker.groupPosition }));
     if (moved.length === 0) return;
     await this.#membership.commit(moved.map(({ position }) => position));

@@ -21,29 +21,18 @@ interface ConsumeFanOutPorts extends Pick<ConsumeTaskPorts, 'publish' | 'damaged
   readonly turns: ReturnType<typeof createSliceTurns>;
 }
 
-/**
- * Begins the next slice of an event's webhooks, sorted by `ref`. Resolves when all its deliveries are settled, or after
- * 2 s: then what is not deferred is in flight, and a slow endpoint must not delay the others. `settled`: the deliveries.
- * `lastRef`: the slice's last webhook, if further ones follow.
- */
-async function beginSlice(fanOut: FanOut, source: RecordOrigin, ports: ConsumeFanOutPorts) {
+/** Delivers the next slice of an event's webhooks, sorted by `ref`. Publishes the rest after the slice is settled. */
+async function deliverSlice(fanOut: FanOut, source: RecordOrigin, ports: ConsumeFanOutPorts): Promise<void> {
   const { tenantId, eventType, afterRef = '' } = fanOut;
   if (!ports.partition.assigned) throw new Error('the partition was lost while the fan-out waited');
   await ports.cache.reader.whenFresh();
   const rest = ports.cache.table.enabledFor(tenantId, eventType).filter(({ ref }) => ref > afterRef);
   const slice = rest.slice(0, SLICE_TASKS);
-  const settled = settleAll(makeTasks(fanOut, slice).map((task) => ports.deliver(task, source)));
-  await Promise.race([settled, sleep(SOJOURN_MS, undefined, { ref: false })]);
-  return { settled, lastRef: rest.length > slice.length ? slice.at(-1)?.ref : undefined };
-}
-
-/** Delivers a slice when its tenant's turn comes, and publishes the rest. */
-async function deliverSlice(fanOut: FanOut, source: RecordOrigin, ports: ConsumeFanOutPorts): Promise<void> {
-  const turn = await ports.turns.take(fanOut.tenantId, () => beginSlice(fanOut, source, ports));
-  const { settled, lastRef } = turn;
-  if (lastRef !== undefined) await publishFanOut(ports.publish, { ...fanOut, afterRef: lastRef });
-  await settled;
-  if (lastRef === undefined) await ports.attemptLog.append(fanOutEntry(fanOut, false));
+  await settleAll(makeTasks(fanOut, slice).map((task) => ports.deliver(task, source)));
+  const last = slice.at(-1);
+  if (last && rest.length > slice.length)
+    await publishFanOut(ports.publish, { ...fanOut, afterRef: last.ref });
+  else await ports.attemptLog.append(fanOutEntry(fanOut, false));
 }
 
 /**
@@ -57,7 +46,8 @@ export async function consumeFanOut(record: KafkaRecord, ports: ConsumeFanOutPor
   if (ports.turns.isOverShare(task.tenantId)) return deferRecord(record, 'expired', ports);
   const { eventId, origin, afterRef = '' } = task;
   const slice = { deliveryId: eventId, cycle: `fan-out/${afterRef}`, attempt: 1, origin, deferralCount: 0 };
-  return ports.settled.once(slice, () => deliverSlice(task, originOf(record), ports));
+  const work = () => deliverSlice(task, originOf(record), ports);
+  return ports.settled.once(slice, () => ports.turns.take(task.tenantId, work));
 }
 
 /** Concurrent slices of a tenant: 128 deliveries. With 512 deliveries, a burst delayed other tenants twice as long. */
@@ -66,16 +56,26 @@ const SLICES_OF_TENANT = 4;
 const SHARE = 1 / 8;
 
 /**
- * Runs slices concurrently: at most `maxSlices` in total and `SLICES_OF_TENANT` for each tenant. `maxWaiting`:
- * fan-outs that may wait.
+ * Runs slices when their tenant's turn comes. At most `maxSlices` have a turn, and `SLICES_OF_TENANT` of each tenant. A
+ * turn ends with its slice, or after 2 s: what is not deferred by then is in flight, and a slow endpoint must not stop the
+ * other webhooks of its tenant. `maxWaiting`: fan-outs that may wait, and deliveries of slices that are not settled.
  */
 export function createSliceTurns(maxSlices: number, maxWaiting: number) {
   const all = pLimit(Math.max(1, Math.floor(maxSlices)));
+  const unsettled = pLimit(Math.ceil(maxWaiting / SLICE_TASKS));
   const limits = new LRUCache({ max: maxWaiting, memoMethod: () => pLimit(SLICES_OF_TENANT) });
   return {
     /** Whether the tenant's waiting fan-outs use up its share. */
     isOverShare: (tenantId: string): boolean => limits.memo(tenantId).pendingCount >= SHARE * maxWaiting,
-    /** Runs the work when its tenant's turn comes. */
-    take: <T>(tenantId: string, work: () => Promise<T>): Promise<T> => limits.memo(tenantId)(() => all(work)),
+    /** Runs the work when its tenant's turn comes, and resolves with it. */
+    take: async (tenantId: string, work: () => Promise<void>): Promise<void> => {
+      let settled: Promise<void> | undefined;
+      const turn = (): Promise<void> => {
+        settled = unsettled(work);
+        return Promise.race([settled, sleep(SOJOURN_MS, undefined, { ref: false })]);
+      };
+      await limits.memo(tenantId)(() => all(turn));
+      await settled;
+    },
   };
 }

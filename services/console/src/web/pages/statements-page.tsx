@@ -124,6 +124,7 @@ export default function StatementsPage() {
   const earlier = dayBefore(`${month}-01`).slice(0, 7);
   // 422: this day is not stored any more, nor is any before it.
   const isCut = query.error instanceof ProblemError && query.error.status === 422;
+  const cut = isCut ? `${texts.notKept} ` : '';
   return (
     <>
       <Loaded query={query} isPolled={false}>
@@ -131,7 +132,7 @@ export default function StatementsPage() {
           const busy = days.filter((day) => !isEmpty(day));
           return (
             <>
-              <Title>{isCut ? texts.notKept : monthSentence(days, !query.hasNextPage, speech)}</Title>
+              <Title>{cut + monthSentence(days, cut !== '' || !query.hasNextPage, speech)}</Title>
               {busy.map((statement) => (
                 <Day key={statement.date} statement={statement} />
               ))}
