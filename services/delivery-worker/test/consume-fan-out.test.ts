@@ -71,9 +71,41 @@ it('a slow endpoint holds a turn for 2 s, and the rest is published when it has 
   const { ports, published, end } = openRig(refOf(5));
   // All turns of the tenant.
   const handled = Array.from({ length: 4 }, (_, index) => consumeFanOut(recordOf(undefined, index), ports));
-  await ports.turns.take('acme', () => Promise.resolve());
+  await ports.turns.take('acme', (begun) => {
+    begun();
+    return Promise.resolve();
+  });
   expect(published).toEqual([]);
   end();
   await Promise.all(handled);
   expect(published).toHaveLength(4);
+});
+
+it('while too many slices are not settled no turn ends, so the tenants of those that wait take turns', async () => {
+  const turns = createSliceTurns(4, 32);
+  const begun: string[] = [];
+  const [ends, over] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+  const slice = (tenantId: string, until: Promise<unknown>) =>
+    turns.take(tenantId, async (isBegun) => {
+      isBegun();
+      begun.push(tenantId);
+      await until;
+    });
+  // The only one that may be unsettled. Its turn ends after 2 s.
+  const slow = slice('slow', ends.promise);
+  const many = Array.from({ length: 8 }, () => slice('slow', over.promise));
+  const other = slice('other', Promise.resolve());
+  over.resolve(undefined);
+  // As long as a turn lasts that began later.
+  const clock = createSliceTurns(1, 64);
+  const hanging = clock.take('any', (isBegun) => {
+    isBegun();
+    return ends.promise;
+  });
+  await clock.take('any', () => Promise.resolve());
+  expect(turns.isOverShare('slow')).toBe(true);
+  expect(begun).toEqual(['slow']);
+  ends.resolve(undefined);
+  await Promise.all([slow, ...many, other, hanging]);
+  expect(begun.indexOf('other')).toBeLessThan(5);
 });

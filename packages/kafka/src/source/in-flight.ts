@@ -7,7 +7,7 @@ import { HANDLE_RETRY_LONGEST_MS } from '../limits.js';
 
 /**
  * The records that were passed to `handle` and are not settled, bounded by the window. `handle` is called again for
- * a record until it resolves, or until `onPoison` resolves for the record. A record handled at the first call needs
+ * a record until it resolves, `onPoison` resolves for the record, or its partition is lost. A record handled at the first call needs
  * no timer and no further promise.
  */
 export class InFlight {

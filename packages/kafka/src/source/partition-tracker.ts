@@ -145,7 +145,7 @@ export class PartitionTracker extends PartitionBuffer implements Feed {
     if (offset <= this.committable) this.committed = offset;
   }
 
-  /** Marks the partition as lost. Buffered records are dropped; records in flight are still handled to their end. */
+  /** Marks the partition as lost. Buffered records are dropped; those in flight are not handled again when they fail. */
   unassign(): void {
     this.assigned = false;
     this.seek(this.position);

@@ -42,8 +42,8 @@ export interface SourceOptions {
   readonly topics: readonly string[];
   readonly window: Window;
   /**
-   * Resolves, with any value, when the record is handled. After a rejection it is called again later; no record is
-   * skipped.
+   * Resolves, with any value, when the record is handled. After a rejection it is called again later, while the
+   * partition is assigned; no record is skipped.
    */
   readonly handle: (record: KafkaRecord, partition: Assignment) => Promise<unknown>;
   /** Whether the group's position follows what is handled; default true. Otherwise the next member reads all of it again. */

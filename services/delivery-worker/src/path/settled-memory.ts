@@ -13,8 +13,8 @@ interface Run {
 const ENDED = Number.POSITIVE_INFINITY;
 
 /**
- * Remembers which attempts were settled recently. A crash can write a retry record twice, and both copies would be
- * processed. A copy is dropped unless it was deferred more often than the settled one.
+ * Remembers which attempts, and slices of fan-outs, were settled recently. A crash can write a retry record twice, and both
+ * copies would be processed. A copy is dropped unless it was deferred more often than the settled one.
  */
 export class SettledMemory {
   /** Deferral count at settlement, by attempt. */
