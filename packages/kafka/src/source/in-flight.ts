@@ -79,7 +79,7 @@ export class InFlight {
     const { record, tracker } = entry;
     // The next owner of a lost partition handles the record.
     if (!tracker.assigned) return this.#settled(entry);
-    const quarantined = !this.#stopped ? this.#options.onPoison?.({ record, error, times }) : undefined;
+    const quarantined = this.#stopped ? undefined : this.#options.onPoison?.({ record, error, times });
     if (quarantined === undefined) return this.#callLater(entry, times, error);
     quarantined.then(
       () => this.#settled(entry),

@@ -82,7 +82,8 @@ export function runProjections(options: ProjectionsOptions, scope: ServiceScope)
     if (current === generation) {
       await openMissing(options, { generation, running }, scope, signal);
       // When a topic ends before the position, it was truncated or recreated: records below the position may be unread.
-      // Its source goes back then; that of another instance is not seen. All at once, so that they share a request for the metadata.
+      // The source that reads the topic goes back then. Beside other instances it may be another's, so the ends are requested.
+      // All at once, so that they share a request for the metadata.
       const checkTopic = async ([name, catchUp]: readonly [string, CatchUp]): Promise<void> => {
         const offsets = await catchUp.positions.offsets();
         if (catchUp.positions.isAhead() || isWithin(offsets, await catchUp.endsFromNow())) return;
