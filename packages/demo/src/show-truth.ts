@@ -52,7 +52,7 @@ const untilAttempted = (client: Client, eventId: string, times: number): Promise
  * delivery log.
  */
 export async function showQueries(stack: Stack): Promise<void> {
-  const client = clientFor(stack.clientOf(TENANT), stack.description());
+  const client = clientFor(stack.description(), TENANT);
   const endpoint = await openQuerying(stack, client);
   const eventType = 'PIX_DYNAMIC_PAID';
   const webhook = { ref: REF, eventType, applicationId: 'asks', endpointUrl: endpoint.url } as const;

@@ -167,11 +167,15 @@ const untilDead = (ids: readonly string[]): Promise<unknown> =>
 
 /** Kills the worker, and waits until another process has taken its place. */
 async function kill(): Promise<number> {
-  const pid = (): number => test.stack.description().processes['delivery-worker'] ?? Number.NaN;
+  const pid = () => test.stack.description().processes['delivery-worker'];
   const before = pid();
+  if (before === undefined) throw new Error('no worker runs');
   const killedAt = Date.now();
   process.kill(before, 'SIGKILL');
-  await eventually(() => pid() !== before, { timeoutMs: 60_000, message: 'the worker is started again' });
+  await eventually(() => ![undefined, before].includes(pid()), {
+    timeoutMs: 60_000,
+    message: 'the worker is started again',
+  });
   return killedAt;
 }
 

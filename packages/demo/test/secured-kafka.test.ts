@@ -112,7 +112,7 @@ beforeAll(async () => {
   });
   const { certPem, keyPem } = await stack.authority.issue(['localhost']);
   endpoint = await startEndpoint({ certPem, keyPem, remember: 2 * EVENTS });
-  const client = clientFor(stack.clientOf('acme'), stack.description());
+  const client = clientFor(stack.description(), 'acme');
   await registerWebhooks(
     () => client,
     [{ tenantId: 'acme', eventType: 'PIX_OUT', endpointUrl: endpoint.url }],

@@ -42,7 +42,7 @@ export async function startTestStack(
     stack,
     dataDir,
     said,
-    clientOf: (tenantId) => clientFor(stack.clientOf(tenantId), stack.description()),
+    clientOf: (tenantId) => clientFor(stack.description(), tenantId),
     stop: async () => {
       await stack.stop();
       rmSync(dataDir, { recursive: true, force: true });

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PAYMENT_SYSTEM } from '@webhooks/local';
 import { buildEvent, eventually, startEndpoint } from '@webhooks/testkit';
-import { findClient } from '@webhooks/testkit/account';
+import { clientFor } from '@webhooks/testkit/account';
 import { drawTrace } from './draw-trace.js';
 import { startOtlpReceiver } from './otlp-receiver.js';
 import type { ReceivedSpan } from './otlp-receiver.js';
@@ -21,7 +21,7 @@ const summary = ({ service, name, attributes }: ReceivedSpan): string =>
 /** Posts an event as part of a trace, and returns its id. */
 async function post({ stack }: TestStack, flags: string): Promise<string> {
   const description = stack.description();
-  const paymentSystem = findClient(description, ({ clientId }) => clientId === PAYMENT_SYSTEM);
+  const paymentSystem = clientFor(description, PAYMENT_SYSTEM);
   const authorization = `Bearer ${await paymentSystem.token()}`;
   const response = await fetch(`${description.ingest}/integration/v1/events`, {
     method: 'POST',

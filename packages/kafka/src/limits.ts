@@ -42,7 +42,7 @@ export const HANDOVER_GRACE_MS = 1_000;
 export const SESSION_TIMEOUT_MS = 6_000;
 /**
  * Interval of heartbeats, milliseconds. A heartbeat reports a rebalance, which then waits up to 1 s for records in
- * flight: together less than 2 s.
+ * flight and up to 1 s for a commit.
  */
 export const HEARTBEAT_MS = 500;
 /** Default of `fatalAfterMs`, milliseconds. Restarting the process would not shorten an outage of the coordinator. */

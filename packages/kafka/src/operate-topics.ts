@@ -12,9 +12,9 @@ interface Difference {
   readonly settings: readonly (readonly [name: string, found: string | undefined, wanted: string])[];
 }
 
-async function compareOne(kafka: Kafka, spec: TopicSpec, known: ReadonlySet<string>): Promise<Difference> {
-  if (!known.has(spec.name)) return { spec, partitions: 0, settings: [] };
+async function compareOne(kafka: Kafka, spec: TopicSpec): Promise<Difference> {
   const partitions = await countPartitions(kafka.adminConnections, spec.name, OFFSETS_DEADLINE_MS);
+  if (partitions === 0) return { spec, partitions, settings: [] };
   const wanted = Object.entries(spec.configs);
   const found = await settingsOf(kafka, spec.name, Object.keys(spec.configs));
   const settings = wanted.map(([name, value]) => [name, found.get(name), value] as const);
@@ -23,8 +23,7 @@ async function compareOne(kafka: Kafka, spec: TopicSpec, known: ReadonlySet<stri
 
 async function compareTopics(kafka: Kafka, specs: readonly TopicSpec[]): Promise<readonly Difference[]> {
   await kafka.adminConnections.cluster.connect();
-  const known = new Set(await kafka.admin().listTopics());
-  const compared = await Promise.all(specs.map((spec) => compareOne(kafka, spec, known)));
+  const compared = await Promise.all(specs.map((spec) => compareOne(kafka, spec)));
   return compared.filter(
     ({ spec, partitions, settings }) => partitions !== spec.partitions || settings.length > 0,
   );

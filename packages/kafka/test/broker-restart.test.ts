@@ -64,16 +64,19 @@ describe('kill -9 of the broker, and its return', () => {
     const groupId = randomName('group');
     const sink = await openSink({ kafka });
     const member = await openMember(kafka, { groupId, topic });
-    await sink.sendMany(Array.from({ length: 100 }, (_, n) => ({ topic, key: `${n}`, value: `${n}` })));
+    await Promise.all(
+      Array.from({ length: 100 }, (_, n) => sink.send({ topic, key: `${n}`, value: `${n}` })),
+    );
     await eventually(() => member.handled.length === 100);
     broker.engine.kill();
     await eventually(() => member.source.health().lastError !== undefined);
     const stale = member.source.health().lastProgressAt;
     await broker.engine.restart();
     await eventually(() => member.source.health().lastProgressAt > stale, { timeoutMs: 20_000 });
-    await sink.sendMany(
-      Array.from({ length: 10 }, (_, n) => ({ topic, key: `${n}`, value: `${100 + n}` })),
-      { deadlineMs: 30_000 },
+    await Promise.all(
+      Array.from({ length: 10 }, (_, n) =>
+        sink.send({ topic, key: `${n}`, value: `${100 + n}` }, { deadlineMs: 30_000 }),
+      ),
     );
     await eventually(() => member.handled.length >= 110, { timeoutMs: 20_000 });
     expect(await member.source.stop({ deadlineMs: 5_000 })).toMatchObject({ drained: true, committed: true });
@@ -132,7 +135,7 @@ describe('kill -9 of the broker, and its return', () => {
       topic,
       hasCapacity: () => !isFull,
     });
-    await sink.sendMany(Array.from({ length: 50 }, (_, n) => ({ topic, key: `${n}`, value: `${n}` })));
+    await Promise.all(Array.from({ length: 50 }, (_, n) => sink.send({ topic, key: `${n}`, value: `${n}` })));
     broker.engine.kill();
     await eventually(() => member.source.health().lastError !== undefined);
     await broker.engine.restart();

@@ -1,14 +1,12 @@
-export { lastLines } from './engine/command.js';
 export { freePort } from './engine/free-port.js';
 export { spawnGuarded } from './engine/guarded-process.js';
 export { writeWhole } from './engine/folders.js';
+export { withAdmin } from './kafka/broker-process.js';
 export { startKafka } from './kafka/start-kafka.js';
 export { startKafkaCluster } from './kafka/embedded-cluster.js';
 export type { ClusterNode, KafkaCluster } from './kafka/embedded-cluster.js';
 export type { ProxiedListener } from './kafka/broker-properties.js';
-export { membersOf, useKafkaAddress } from './kafka/start-kafka.js';
 export type { KafkaEngine, KafkaOptions } from './kafka/start-kafka.js';
-export { namedAddress } from './engine/engine-lifecycle.js';
 export { startMongo } from './mongo/start-mongo.js';
 export type { MongoEngine } from './mongo/start-mongo.js';
 export { startIssuer } from './issuer/start-issuer.js';

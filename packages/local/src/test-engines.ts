@@ -38,29 +38,22 @@ export async function emptyTestEngines(): Promise<{ kafkaBrokers: string[]; mong
   return engines;
 }
 
-/** A connection within 3 s may fail on a busy machine. */
-const RETRIES = 5;
-
 const emptyKafka = (brokers: readonly string[]): Promise<void> =>
-  withAdmin(
-    brokers,
-    async (admin) => {
-      const listTopics = async () => (await admin.listTopics()).filter((topic) => !topic.startsWith('__'));
-      const topics = await listTopics();
-      if (topics.length > 0) await admin.deleteTopics({ topics });
-      // The broker lists them for up to 2 s more. A service that starts meanwhile would not create them.
-      const findTopics = async () => (await listTopics()).join(', ') || undefined;
-      const deleteGroups = async (): Promise<string | undefined> => {
-        const groupIds = (await admin.listGroups()).groups.map(({ groupId }) => groupId);
-        return admin.deleteGroups(groupIds).then(() => undefined, errorText);
-      };
-      const wait = { deadlineMs: READY_DEADLINE_MS, everyMs: 250 };
-      // A killed process stays a member of its group until its session ends.
-      const obstacle = (await untilClear(findTopics, wait)) ?? (await untilClear(deleteGroups, wait));
-      if (obstacle !== undefined) throw new Error(`earlier topics or groups cannot be deleted: ${obstacle}`);
-    },
-    RETRIES,
-  );
+  withAdmin(brokers, async (admin) => {
+    const listTopics = async () => (await admin.listTopics()).filter((topic) => !topic.startsWith('__'));
+    const topics = await listTopics();
+    if (topics.length > 0) await admin.deleteTopics({ topics });
+    // The broker lists them for up to 2 s more. A service that starts meanwhile would not create them.
+    const findTopics = async () => (await listTopics()).join(', ') || undefined;
+    const deleteGroups = async (): Promise<string | undefined> => {
+      const groupIds = (await admin.listGroups()).groups.map(({ groupId }) => groupId);
+      return admin.deleteGroups(groupIds).then(() => undefined, errorText);
+    };
+    const wait = { deadlineMs: READY_DEADLINE_MS, everyMs: 250 };
+    // A killed process stays a member of its group until its session ends.
+    const obstacle = (await untilClear(findTopics, wait)) ?? (await untilClear(deleteGroups, wait));
+    if (obstacle !== undefined) throw new Error(`earlier topics or groups cannot be deleted: ${obstacle}`);
+  });
 
 const SYSTEM_DATABASES = ['admin', 'config', 'local'];
 

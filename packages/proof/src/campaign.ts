@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { cpus, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
+import { inspect } from 'node:util';
 import { DATA_DIR, print, readNumber, untilSignal } from '@webhooks/testkit/account';
 
 const require = createRequire(import.meta.url);
@@ -76,8 +77,6 @@ interface Command<A> {
 
 type SeedArguments = Pick<ReturnType<typeof readSeeds>, 'seed' | 'seeds'> & { readonly help: boolean };
 
-const why = (error: unknown): string => (error instanceof Error ? String(error.stack) : String(error));
-
 /** Runs one seed after the other, and writes all results so far after each. Returns true when each run passed. */
 async function runSeeds<A extends SeedArguments>(command: Command<A>, given: A, stopping: AbortSignal) {
   const { name, optionsOf, run } = command;
@@ -89,7 +88,7 @@ async function runSeeds<A extends SeedArguments>(command: Command<A>, given: A, 
     const dataDir = join(DATA_DIR, `${name}-${process.pid}-${seed}`);
     print(`· the plan of ${optionsOf({ ...given, seed })}`);
     const done = await run({ ...given, seed }, dataDir, stopping).catch((error: unknown) => {
-      print(`seed ${seed} has no verdict: ${why(error)}`);
+      print(`seed ${seed} has no verdict: ${inspect(error)}`);
       return { passed: false };
     });
     const passed = done.passed && !stopping.aborted;

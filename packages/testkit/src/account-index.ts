@@ -1,3 +1,4 @@
+export { withAdmin } from '@webhooks/local';
 export * from './account/command-line.js';
 export * from './account/delivery-account.js';
 export * from './account/feed.js';

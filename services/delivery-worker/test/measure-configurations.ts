@@ -64,7 +64,7 @@ async function fill(brokers: readonly string[]): Promise<number> {
       bytes += value.length;
       return { topic: TOPICS.configurations, key: configurationKey(record.tenantId, record.ref), value };
     });
-    await sink.sendMany(records);
+    await Promise.all(records.map((record) => sink.send(record)));
   }
   await sink.send({ topic: TOPICS.configurations, key: COMPLETE_KEY, value: '[]' });
   await sink.close();

@@ -40,7 +40,7 @@ export async function offsetAt(
 }
 
 /**
- * Requests how many partitions a topic has now, from any broker. Rejects after `deadlineMs`. Then the broker's
+ * Requests how many partitions a topic has now, from any broker. Rejects after `deadlineMs`, and up to 3 s more for a connection. Then the broker's
  * connections are dropped, so that the next request goes to another broker.
  */
 export async function countPartitions(

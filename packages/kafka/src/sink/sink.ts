@@ -16,7 +16,7 @@ import { asError } from '../faults.js';
 import { CLOSE_DEADLINE_MS, SEND_DEADLINE_MS, SINK, SINK_METADATA_MS, SWEEP_MS } from '../limits.js';
 
 /**
- * Opens a sink. Resolves at once and connects in the background. Without a broker, records reject at their
+ * Opens a sink. Resolves at once; the first record connects. Without a broker, records reject at their
  * deadlines.
  */
 export function openSink(options: SinkOptions): Promise<Sink> {
@@ -54,25 +54,9 @@ export class Sink {
    * Resolves when all in-sync replicas acknowledged the record. Rejects with `SinkOverloaded`, `SinkTimeout` (the
    * record may have been written), `RecordRefused` (Kafka permanently rejects it) or `SinkClosed`.
    */
-  send(record: OutgoingRecord, options: SendOptions = {}): Promise<void> {
-    return this.sendMany([record], options);
-  }
-
-  /** Resolves when all records are acknowledged. Otherwise rejects with the first failure, after all are settled. */
-  sendMany(records: readonly OutgoingRecord[], options: SendOptions = {}): Promise<void> {
-    if (records.length === 0) return Promise.resolve();
-    const deadlineAt = performance.now() + (options.deadlineMs ?? SEND_DEADLINE_MS);
+  send(record: OutgoingRecord, { deadlineMs = SEND_DEADLINE_MS }: SendOptions = {}): Promise<void> {
     return new Promise((resolve, reject) => {
-      let open = records.length;
-      let failure: Error | undefined;
-      const settle = (error?: Error) => {
-        failure ??= error;
-        open -= 1;
-        if (open > 0) return;
-        if (failure) reject(failure);
-        else resolve();
-      };
-      for (const record of records) this.#enqueue(record, deadlineAt, settle);
+      this.#enqueue(record, performance.now() + deadlineMs, (error) => (error ? reject(error) : resolve()));
     });
   }
 

@@ -1,3 +1,4 @@
+import { shareNext } from '@webhooks/runtime';
 import type { InFlight } from './in-flight.js';
 import { until, within } from '../retry.js';
 import type { Connections } from '../kafkajs/connections.js';
@@ -25,7 +26,7 @@ export interface GroupReaderOptions extends SourceOptions, TrackerOptions {
 export class GroupReader {
   readonly #options: GroupReaderOptions;
   readonly #connections: Connections;
-  readonly #fetcher: Fetcher;
+  readonly fetcher: Fetcher;
   readonly #membership: Membership;
   readonly #onError: (error: unknown) => void;
   readonly missingTopics = () => this.#membership.missing;
@@ -39,15 +40,16 @@ export class GroupReader {
     this.#options = options;
     this.#onError = (error) => options.inFlight.failed(error);
     this.#connections = options.kafka.openConnections(SOURCE_METADATA_MS);
+    const readEnds = shareNext(() => this.#readEnds());
     this.#membership = new Membership({
       ...options,
       connections: this.#connections,
       onAssigned: (positions) => this.#onAssigned(positions),
       onRebalance: () => this.#onRebalance(),
-      onHeartbeat: () => void this.#readEnds().catch(this.#onError),
+      onHeartbeat: () => void readEnds().catch(this.#onError),
       onError: this.#onError,
     });
-    this.#fetcher = new Fetcher({
+    this.fetcher = new Fetcher({
       connections: this.#connections,
       feeds: () => this.#trackers,
       maxWaitMs: options.fetchWaitMs,
@@ -69,16 +71,6 @@ export class GroupReader {
   /** The partitions whose records may be handed out; none while the group rebalances. */
   get trackers(): readonly PartitionTracker[] {
     return this.#settled ? this.#trackers : [];
-  }
-
-  /** Requests the partitions that have capacity again. */
-  kick(): void {
-    this.#fetcher.kick();
-  }
-
-  /** Fetches at once what the brokers have at this call. */
-  fetchNow(): void {
-    this.#fetcher.fetchNow();
   }
 
   #onAssigned(positions: readonly GroupPosition[]): void {
@@ -149,9 +141,9 @@ export class GroupReader {
     const now = Date.now();
     const oldestAgeByTopic: Record<string, number> = {};
     const lagByPartition: Record<string, number> = {};
-    for (const { topic, partition, lag, oldestAt = now } of this.#trackers) {
+    for (const { topic, partition, highWatermark, committable, oldestAt = now } of this.#trackers) {
       oldestAgeByTopic[topic] = Math.max(oldestAgeByTopic[topic] ?? 0, now - oldestAt);
-      lagByPartition[`${topic}/${partition}`] = lag;
+      lagByPartition[`${topic}/${partition}`] = Math.max(0, highWatermark - committable);
     }
     return {
       joined: this.#membership.joined,
@@ -183,7 +175,7 @@ export class GroupReader {
     ).catch(this.#onError);
     await this.#membership.leave();
     for (const tracker of this.#trackers) tracker.unassign();
-    this.#fetcher.stop();
+    this.fetcher.stop();
     await this.#connections.close();
     return committed ?? false;
   }

@@ -82,16 +82,6 @@ export class PartitionTracker extends PartitionBuffer implements Feed {
     return { topic, partition, offset: committable, at };
   }
 
-  /** Offsets between the committable offset and the position: as many may be repeated after a crash. */
-  get span(): number {
-    return this.position - this.committable;
-  }
-
-  /** Offsets between the committable offset and the end of the log. */
-  get lag(): number {
-    return Math.max(0, this.highWatermark - this.committable);
-  }
-
   /**
    * When the oldest unfinished record was appended (Unix ms). When no fetch returns that record: since when the log
    * has ended beyond the last fetch. Undefined when there is none.

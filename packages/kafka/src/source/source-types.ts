@@ -56,8 +56,8 @@ export interface SourceOptions {
    */
   readonly fetchIntervalMs?: number | undefined;
   /**
-   * Called when the source cannot recover: it is not authorised, or had no membership for `fatalAfterMs`. The
-   * process should exit with a non-zero code.
+   * Called when the source cannot recover: it had no membership for `fatalAfterMs`. The process should exit with a
+   * non-zero code.
    */
   readonly onFatal?: (error: Error) => void;
   /**

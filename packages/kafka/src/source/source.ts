@@ -76,11 +76,12 @@ async function openScheduled(options: SourceOptions, plan: ReadPlan) {
     const deadlineAt = performance.now() + deadlineMs;
     scheduler.drain();
     await until(() => scheduler.waiting === 0 && inFlight.records === 0, deadlineMs);
+    const drained = scheduler.waiting === 0 && inFlight.records === 0;
     scheduler.end();
     inFlight.stop();
     const committed = await reader.close(Math.max(remainingMs(deadlineAt), HANDOVER_GRACE_MS));
     forget();
-    return { drained: inFlight.records + scheduler.waiting === 0, committed };
+    return { drained, committed };
   };
   let stopped: ReturnType<typeof stopOnce> | undefined;
   const stop = ({ deadlineMs }: { readonly deadlineMs: number }) => (stopped ??= stopOnce(deadlineMs));
@@ -97,7 +98,7 @@ async function openScheduled(options: SourceOptions, plan: ReadPlan) {
      */
     health: () => ({ ...reader.health(), ...inFlight.health(), waiting: scheduler.waiting }),
     /**
-     * Pauses, drains, commits, leaves the group and disconnects. Never rejects; resolves within `deadlineMs` + 1 s.
+     * Pauses, drains, commits, leaves the group and disconnects. Never rejects; resolves within `deadlineMs` + 2 s.
      * `drained`: all records in flight were settled; otherwise the next owner reads the rest again. `committed`: the
      * last positions were acknowledged.
      */
@@ -110,7 +111,7 @@ async function openScheduled(options: SourceOptions, plan: ReadPlan) {
      * Fetches at once what the brokers have at this call, whatever is left of `fetchIntervalMs`. A partition that has just been
      * assigned waits for the current request, 500 ms at most.
      */
-    fetchNow: () => reader.fetchNow(),
+    fetchNow: () => reader.fetcher.fetchNow(),
     /** Returns how far each assigned partition is handled, including offsets that are not committed yet. */
     positions: () => reader.positions(),
   };

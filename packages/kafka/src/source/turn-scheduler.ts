@@ -18,7 +18,7 @@ export interface Schedule {
 
 export interface TurnSchedulerOptions {
   readonly schedule: Schedule;
-  readonly reader: Pick<GroupReader, 'trackers' | 'kick'>;
+  readonly reader: Pick<GroupReader, 'trackers' | 'fetcher'>;
   readonly inFlight: InFlight;
   /** Offsets of a partition between its committable offset and the newest record taken; default 200,000. */
   readonly maxSpan: number | undefined;
@@ -71,7 +71,7 @@ export class TurnScheduler {
     const nextDue = inFlight.hasCapacity ? (this.#heap.peek()?.due ?? Infinity) : Infinity;
     if (this.#left === 0) this.plan();
     else this.#wakeAt(Math.min(nextTake, nextDue));
-    reader.kick();
+    reader.fetcher.kick();
   }
 
   #handleDue(): void {
@@ -127,7 +127,8 @@ export class TurnScheduler {
     const { schedule, inFlight, maxSpan = MAX_SPAN } = this.#options;
     const { maxWaiting = MAX_WAITING } = schedule;
     const head = tracker.peek();
-    if (head === undefined || !inFlight.hasCapacity || tracker.span >= maxSpan) return Infinity;
+    if (head === undefined || !inFlight.hasCapacity || tracker.position - tracker.committable >= maxSpan)
+      return Infinity;
     const takeAt = schedule.takeAt(tracker, head);
     const isFull = this.waiting >= maxWaiting || this.#heapBytes >= MAX_WAITING_BYTES;
     return isFull ? Math.max(takeAt, schedule.handleAt(head)) : takeAt;
@@ -159,13 +160,16 @@ export class TurnScheduler {
   }
 
   /**
-   * Takes no more records. A record that is not due within a second is handled at once, which moves it back to a
-   * tier. So the next owner repeats none.
+   * Takes no more records. A record that is not due within a second is handled in one of the next turns, which moves it
+   * back to a tier. So the next owner repeats none.
    */
   drain(): void {
     this.#draining = true;
     const soon = this.#options.schedule.now() + HANDOVER_GRACE_MS;
-    for (const entry of this.#remove(({ due }) => due > soon)) this.#options.inFlight.start(entry);
+    for (const entry of this.#remove(({ due }) => due > soon)) {
+      entry.due = -Infinity;
+      this.#wait(entry);
+    }
     this.plan();
   }
 

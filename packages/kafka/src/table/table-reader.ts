@@ -67,7 +67,7 @@ interface TableReaderOptions {
    * `onRecord` before may no longer exist.
    */
   readonly onRestart?: () => void;
-  /** Called when the reader cannot recover: it is not authorised, or the topic is not compacted. */
+  /** Called when the reader cannot recover: the topic is not compacted. */
   readonly onFatal?: (error: Error) => void;
 }
 
@@ -87,7 +87,8 @@ export class TableReader {
   #isCompacted = false;
   /** Start of the last request that showed no partitions besides the known ones. */
   #listedAt = -Infinity;
-  readonly #catchUp = shareNext(() => this.#readToEnds());
+  /** Resolves when everything published before this call has been passed to `onRecord`. Rejects after 35 s, or 70 s while another call waits. */
+  readonly catchUp = shareNext(() => this.#readToEnds());
   /** Resolves when waiting callers must check their condition again. */
   #progress = Promise.withResolvers<undefined>();
   #ended: Error | undefined;
@@ -105,11 +106,6 @@ export class TableReader {
       onError: (error) => this.#endIfFatal(error),
     });
     this.#watchPartitions().catch((error: unknown) => this.#endIfFatal(error));
-  }
-
-  /** Resolves when everything published before this call has been passed to `onRecord`. Rejects after 35 s. */
-  catchUp(): Promise<void> {
-    return this.#catchUp();
   }
 
   /**

@@ -46,11 +46,13 @@ describe('fetchEndOffsets', () => {
     const kafka = sharedKafka();
     const topic = await newTopic(kafka, 2);
     const sink = await openSink({ kafka });
-    await sink.sendMany([
-      { topic, partition: 0, value: 'a' },
-      { topic, partition: 1, value: 'b' },
-      { topic, partition: 1, value: 'c' },
-    ]);
+    await Promise.all(
+      [
+        { topic, partition: 0, value: 'a' },
+        { topic, partition: 1, value: 'b' },
+        { topic, partition: 1, value: 'c' },
+      ].map((record) => sink.send(record)),
+    );
     expect(await fetchEndOffsets(kafka, topic)).toEqual(
       new Map([
         [0, 1],

@@ -56,7 +56,7 @@ describe('sink', () => {
       'a-little-bit-longer-string',
       'lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8',
     ];
-    await sink.sendMany(keys.map((key) => ({ topic, key, value: key })));
+    await Promise.all(keys.map((key) => sink.send({ topic, key, value: key })));
     await sink.close();
     const hashes = new Map([
       ['21', -973932308],

@@ -128,7 +128,9 @@ describe('delayed source', () => {
     const [topic, soon] = [await tierTopic(4), await tierTopic()];
     const value = Buffer.alloc(500, 'x');
     for (let batch = 0; batch < 20; batch += 1) {
-      await sink.sendMany(Array.from({ length: 2_000 }, (_, n) => ({ topic, key: `${batch}-${n}`, value })));
+      await Promise.all(
+        Array.from({ length: 2_000 }, (_, n) => sink.send({ topic, key: `${batch}-${n}`, value })),
+      );
     }
     let ahead = 0;
     const { source, released } = await open({

@@ -70,7 +70,7 @@ describe('a response that has space for one partition', () => {
     const topic = await newTopic(kafka, PARTITIONS.length);
     const sink = await sinkOn(kafka);
     const value = Buffer.alloc(BLOCK_BYTES);
-    await sink.sendMany(PARTITIONS.map((partition) => ({ topic, partition, key: 'k', value })));
+    await Promise.all(PARTITIONS.map((partition) => sink.send({ topic, partition, key: 'k', value })));
     const served = PARTITIONS.map(() => 0);
     const feeds = PARTITIONS.map((partition): Feed => ({
       topic,

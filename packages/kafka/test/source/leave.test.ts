@@ -58,7 +58,9 @@ describe('a member that is stopped while its group rebalances', () => {
     const never = new Promise<void>(() => undefined);
     const second = await collect(kafka, { ...options, topics: [topic], handle: () => never });
     await eventually(() => partitionsOf(first) === 6 && partitionsOf(second) === 6);
-    await sink.sendMany(Array.from({ length: 12 }, (_, partition) => ({ topic, partition, value: 'x' })));
+    await Promise.all(
+      Array.from({ length: 12 }, (_, partition) => sink.send({ topic, partition, value: 'x' })),
+    );
     await eventually(() => second.source.health().inFlight === 6);
     await first.source.stop({ deadlineMs: 1_000 });
     // It waits a second for what is in flight before it joins again.

@@ -43,12 +43,11 @@ describe('partition tracker', () => {
     const tasks = takeAll(tracker);
     finish(tasks, 10, 12, 14);
     expect(tracker.committable).toBe(11);
-    expect(tracker.span).toBe(4);
+    expect(tracker.position).toBe(15);
     finish(tasks, 11);
     expect(tracker.committable).toBe(13);
     finish(tasks, 13);
     expect(tracker.committable).toBe(15);
-    expect(tracker.lag).toBe(0);
   });
 
   it('fetches two blocks ahead and no more', () => {

@@ -18,7 +18,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   topic = await newTopic(kafka, 1);
   const values = Array.from({ length: RECORDS }, (_, n) => `${n}`);
-  await sink.sendMany(values.map((value) => ({ topic, key: value, value })));
+  await Promise.all(values.map((value) => sink.send({ topic, key: value, value })));
 });
 afterAll(async () => {
   await sink.close();

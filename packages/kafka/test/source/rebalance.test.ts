@@ -13,8 +13,8 @@ const sink = await sinkOn(kafka);
 afterAll(closeAll);
 
 async function write(topic: string, from: number, count: number): Promise<void> {
-  await sink.sendMany(
-    Array.from({ length: count }, (_, n) => ({ topic, key: `${from + n}`, value: `${from + n}` })),
+  await Promise.all(
+    Array.from({ length: count }, (_, n) => sink.send({ topic, key: `${from + n}`, value: `${from + n}` })),
   );
 }
 

@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 const put = (topic: string, values: readonly string[]) =>
-  sink.sendMany(values.map((value) => ({ topic, key: value, value })));
+  Promise.all(values.map((value) => sink.send({ topic, key: value, value })));
 
 describe('source, over time', () => {
   it('[heartbeats only from your code or between batches] stays a member while records hang for longer than the session', async () => {

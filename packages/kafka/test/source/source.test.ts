@@ -9,13 +9,15 @@ const sink = await sinkOn(kafka);
 afterAll(closeAll);
 
 async function fill(topic: string, count: number, size = 10): Promise<void> {
-  await sink.sendMany(
-    Array.from({ length: count }, (_, n) => ({
-      topic,
-      key: `key-${n}`,
-      value: `${n}`.padEnd(size),
-      headers: { n: `${n}` },
-    })),
+  await Promise.all(
+    Array.from({ length: count }, (_, n) =>
+      sink.send({
+        topic,
+        key: `key-${n}`,
+        value: `${n}`.padEnd(size),
+        headers: { n: `${n}` },
+      }),
+    ),
   );
 }
 

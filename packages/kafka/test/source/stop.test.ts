@@ -22,7 +22,7 @@ describe('stop', () => {
       window,
       handle: () => new Promise<void>((resolve) => finish.push(resolve)),
     });
-    await sink.sendMany(['a', 'b', 'c'].map((value) => ({ topic, partition: 0, value })));
+    await Promise.all(['a', 'b', 'c'].map((value) => sink.send({ topic, partition: 0, value })));
     await eventually(() => finish.length === 3);
     const stopped = source.stop({ deadlineMs: 20_000 });
     finish[0]?.();
@@ -45,7 +45,7 @@ describe('stop', () => {
         return fail.promise;
       },
     });
-    await sink.sendMany([{ topic, partition: 0, value: 'a' }]);
+    await sink.send({ topic, partition: 0, value: 'a' });
     await eventually(() => partitions.length === 1);
     expect(partitions).toMatchObject([{ assigned: true }]);
     expect(await source.stop({ deadlineMs: 100 })).toMatchObject({ drained: false });
@@ -76,7 +76,7 @@ describe('stop', () => {
       },
       move: () => Promise.resolve(),
     });
-    await sink.sendMany(['waits', 'hangs'].map((value) => ({ topic, partition: 0, value })));
+    await Promise.all(['waits', 'hangs'].map((value) => sink.send({ topic, partition: 0, value })));
     await eventually(() => released.length === 1 && source.health().waiting === 1);
     const report = await source.stop({ deadlineMs: 100 });
     expect(report).toMatchObject({ drained: false });

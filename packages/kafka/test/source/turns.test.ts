@@ -11,7 +11,9 @@ afterAll(closeAll);
 
 async function filledTopic(partitions: number): Promise<string> {
   const topic = await newTopic(kafka, partitions);
-  await sink.sendMany(Array.from({ length: COUNT }, (_, n) => ({ topic, key: `${n}`, value: `${n}` })));
+  await Promise.all(
+    Array.from({ length: COUNT }, (_, n) => sink.send({ topic, key: `${n}`, value: `${n}` })),
+  );
   return topic;
 }
 

@@ -31,7 +31,9 @@ function thresholdOf(alert: string): number {
 
 async function fill(topic: string): Promise<void> {
   const sink = await sinkOn(kafka);
-  await sink.sendMany(Array.from({ length: RECORDS }, (_, n) => ({ topic, key: `${n}`, value: `${n}` })));
+  await Promise.all(
+    Array.from({ length: RECORDS }, (_, n) => sink.send({ topic, key: `${n}`, value: `${n}` })),
+  );
 }
 
 /** What the metric says of the source; undefined when it says nothing. */

@@ -16,8 +16,8 @@ it('a member that stood still while another process took its client id loses not
   const groupId = randomName('group');
   const sink = await openSink({ kafka });
   const write = (from: number, count: number) =>
-    sink.sendMany(
-      Array.from({ length: count }, (_, n) => ({ topic, key: `${from + n}`, value: `${from + n}` })),
+    Promise.all(
+      Array.from({ length: count }, (_, n) => sink.send({ topic, key: `${from + n}`, value: `${from + n}` })),
     );
   const position = async () =>
     [...(await committed(kafka, groupId, topic)).values()].reduce((sum, one) => sum + one, 0);

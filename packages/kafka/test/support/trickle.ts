@@ -30,7 +30,9 @@ export class Trickle {
       partition,
       value: `${partition}:${n}`,
     }));
-    this.#sink.sendMany(records).catch((error: unknown) => (this.#lost = error));
+    Promise.all(records.map((record) => this.#sink.send(record))).catch(
+      (error: unknown) => (this.#lost = error),
+    );
   }
 
   /** Tells that a record was handled, by its value. */

@@ -24,7 +24,7 @@ afterAll(async () => {
 const COMPACT = { 'cleanup.policy': 'compact' };
 
 async function put(topic: string, entries: Record<string, string | null>): Promise<void> {
-  await sink.sendMany(Object.entries(entries).map(([key, value]) => ({ topic, key, value })));
+  await Promise.all(Object.entries(entries).map(([key, value]) => sink.send({ topic, key, value })));
 }
 
 /** Reads a topic into a map, the last value of each key. */
@@ -39,8 +39,8 @@ function openTable(topic: string, reader = kafka) {
 describe('table reader', () => {
   it('reads the whole topic in order, reports when it has, and continues', async () => {
     const topic = await newTopic(kafka, 4, COMPACT);
-    await sink.sendMany(
-      Array.from({ length: 3_000 }, (_, n) => ({ topic, key: `key-${n % 100}`, value: `${n}` })),
+    await Promise.all(
+      Array.from({ length: 3_000 }, (_, n) => sink.send({ topic, key: `key-${n % 100}`, value: `${n}` })),
     );
     const { rows, reader } = openTable(topic);
     await reader.whenFresh();
@@ -183,7 +183,9 @@ describe('table reader', () => {
 
   it('reports a topic that was made anew, and reads all of it', async () => {
     const topic = await newTopic(kafka, 4, COMPACT);
-    await sink.sendMany(Array.from({ length: 40 }, (_, n) => ({ topic, key: `${n}`, value: 'before' })));
+    await Promise.all(
+      Array.from({ length: 40 }, (_, n) => sink.send({ topic, key: `${n}`, value: 'before' })),
+    );
     const { reader, rows } = openRows(topic);
     await reader.whenFresh();
     expect(rows.size).toBe(40);

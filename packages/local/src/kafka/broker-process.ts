@@ -18,11 +18,14 @@ export const createUnloggedKafka = (brokers: readonly string[], retries = 0): Ka
     retry: { retries, initialRetryTime: 50, maxRetryTime: 250 },
   });
 
-/** Runs `work` with a connected admin client. `retries`: default 0. */
+/** Retries for 5 s: a connection may fail on a busy machine, and a cluster creates the topic of groups at the first request. */
+const RETRIES = 20;
+
+/** Runs `work` with a connected admin client. `retries`: of each request; default: for 5 s. */
 export async function withAdmin<T>(
   brokers: readonly string[],
   work: (admin: Admin) => Promise<T>,
-  retries?: number,
+  retries = RETRIES,
 ): Promise<T> {
   const admin = createUnloggedKafka(brokers, retries).admin();
   try {
@@ -44,8 +47,8 @@ export const awaitBroker = (
   logDir?: string,
 ): Promise<string | undefined> => untilClear(() => obstacleOf(address, logDir), pollOptions);
 
-const obstacleOf = (address: string, logDir: string | undefined): Promise<string | undefined> =>
-  withAdmin([address], async (admin) => {
+const obstacleOf = (address: string, logDir: string | undefined): Promise<string | undefined> => {
+  const look = async (admin: Admin) => {
     const cluster = await admin.describeCluster();
     const broker = cluster.brokers.find(({ port }) => address.endsWith(`:${port}`)) ?? cluster.brokers[0];
     if (broker === undefined || cluster.controller === null) return 'no broker or no controller yet';
@@ -54,7 +57,9 @@ const obstacleOf = (address: string, logDir: string | undefined): Promise<string
     const topics = [{ topic: 'ready', numPartitions: 1, replicationFactor: 1 }];
     await admin.createTopics({ validateOnly: true, waitForLeaders: false, topics });
     return undefined;
-  }).catch(errorText);
+  };
+  return withAdmin([address], look, 0).catch(errorText);
+};
 
 async function logDirOf(admin: Admin, nodeId: number): Promise<string | undefined> {
   const broker = {

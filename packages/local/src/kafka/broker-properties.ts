@@ -27,11 +27,14 @@ export interface BrokerPlace {
   readonly member?: ClusterMember;
   /** A further listener `SECURE` at localhost, with TLS and SASL; default none. */
   readonly secure?: SecureListener | undefined;
-  /** Whether nobody kills it: then a pause on full cores must not count as its end. Default false. */
+  /**
+   * For lasting load, when nobody kills it: hot code is compiled by all of Java's compilers, and a pause of 3 s does not count as the broker's
+   * end. Default false: by the quick compiler only, which starts sooner and takes more CPU time for each record, and a pause of 1 s counts.
+   */
   readonly forLoad?: boolean | undefined;
 }
 
-export interface SecureListener {
+interface SecureListener {
   readonly port: number;
   /** Settings of the listener and of the authorizer. */
   readonly settings: BrokerSettings;
@@ -75,12 +78,8 @@ export function brokerSettings(place: BrokerPlace): BrokerSettings {
     'transaction.state.log.replication.factor': 1,
     'transaction.state.log.min.isr': 1,
     'transaction.state.log.num.partitions': 1,
-    'share.coordinator.state.topic.replication.factor': 1,
-    'share.coordinator.state.topic.min.isr': 1,
-    'share.coordinator.state.topic.num.partitions': 1,
     'group.initial.rebalance.delay.ms': 0,
     'auto.create.topics.enable': false,
-    'num.partitions': 1,
     // After kill -9 the broker is readmitted after 2 s instead of 12 s.
     'broker.session.timeout.ms': place.forLoad === true ? 3_000 : 1_000,
     'broker.heartbeat.interval.ms': 200,
@@ -108,8 +107,6 @@ function memberSettings({ nodeId, controllerPorts }: ClusterMember): BrokerSetti
     'offsets.topic.replication.factor': 3,
     'transaction.state.log.replication.factor': 3,
     'transaction.state.log.min.isr': 2,
-    'share.coordinator.state.topic.replication.factor': 3,
-    'share.coordinator.state.topic.min.isr': 2,
     // Three nodes on few cores: a short pause of one must not count as a failure.
     'broker.session.timeout.ms': 3_000,
     'broker.heartbeat.interval.ms': 500,

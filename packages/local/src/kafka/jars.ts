@@ -90,9 +90,7 @@ async function fetchDirectly(jars: readonly LockedJar[], folder: string): Promis
 }
 
 async function fetchOne(coordinates: string, folder: string): Promise<void> {
-  const arrival = download.default(coordinates, folder, undefined, undefined, {
-    timeout: DOWNLOAD_TIMEOUT_MS,
-  });
+  const arrival = download.default(coordinates, folder);
   await beforeDeadline(arrival, DOWNLOAD_TIMEOUT_MS, `the download of ${coordinates}`);
 }
 

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
-import type { Admin } from 'kafkajs';
 import { externalEngine, superviseEngine, namedAddress } from '../engine/engine-lifecycle.js';
 import type { EngineLifecycle, EngineKind } from '../engine/engine-lifecycle.js';
 import { RESPONSE_DEADLINE_MS, READY_DEADLINE_MS, withProgress } from '../engine/wait.js';
 import type { Log } from '../engine/wait.js';
 import { brokerProperties } from './broker-properties.js';
-import type { ProxiedListener, SecureListener } from './broker-properties.js';
+import type { BrokerPlace } from './broker-properties.js';
 import {
   awaitBroker,
   ALL_COMPILERS,
@@ -21,20 +20,11 @@ import { freePort } from '../engine/free-port.js';
 import { ensureData, makeInternalTopics } from './broker-data.js';
 import { ensureKafkaJars, findJava } from './jars.js';
 
-export interface KafkaOptions {
+export interface KafkaOptions extends Pick<BrokerPlace, 'proxiedListeners' | 'secure' | 'forLoad'> {
   /** Data folder of the embedded broker; created when missing, not removed by `stop`. */
   readonly dataDir: string;
   /** Preferred port of the embedded broker. Default, and when it is in use: a free one. */
   readonly port?: number;
-  /** Further listeners of the embedded broker, each reached through a proxy; default none. */
-  readonly proxiedListeners?: readonly ProxiedListener[];
-  /** A further listener of the embedded broker, with TLS and SASL; default none. */
-  readonly secure?: SecureListener;
-  /**
-   * For lasting load: the embedded broker's hot code is compiled by all of Java's compilers, and a pause of 3 s does not count as its end.
-   * Default false: by the quick compiler only, which starts sooner and takes more CPU time for each record, and a pause of 1 s counts.
-   */
-  readonly forLoad?: boolean;
   /** Further options of the embedded broker's JVM. */
   readonly jvmOptions?: readonly string[];
   /** Receives which Kafka is used, and the progress of steps that take longer than two seconds. Default: nothing is logged. */
@@ -48,9 +38,6 @@ export interface KafkaEngine extends EngineLifecycle {
   /** "host:port" each. */
   readonly brokers: string[];
 }
-
-/** Retries for 5 s, because a cluster creates the topic of groups at the first request. */
-const GROUP_RETRIES = 20;
 
 /** Uses the cluster at `addresses` ("host:port,host:port"). Throws when none of its brokers is ready within the deadline, default 15 s. */
 export async function useKafkaAddress(
@@ -73,8 +60,7 @@ export async function useKafkaAddress(
 
 /** Returns the client ids of a consumer group's members. */
 export async function membersOf(brokers: readonly string[], groupId: string): Promise<readonly string[]> {
-  const describe = (admin: Admin) => admin.describeGroups([groupId]);
-  const { groups } = await withAdmin(brokers, describe, GROUP_RETRIES);
+  const { groups } = await withAdmin(brokers, (admin) => admin.describeGroups([groupId]));
   return groups.flatMap(({ members }) => members.map(({ clientId }) => clientId));
 }
 

@@ -87,8 +87,9 @@ export async function keepServiceRunning(options: ServiceOptions, keep: KeepOpti
   return {
     name: options.name,
     adminPort: options.adminPort,
+    /** Undefined while no process runs. */
     get pid() {
-      return current.pid;
+      return current.exitReason() === undefined ? current.pid : undefined;
     },
     stop: async () => {
       const unwatched = unwatch();

@@ -32,7 +32,8 @@ async function main(): Promise<void> {
   const file = join(DATA_DIR, 'bench.json');
   writeFileSync(file, `${JSON.stringify({ ...about, usage, reports, voids }, null, 2)}\n`);
   print(`\nwritten to ${file}`);
-  if (voids.length > 0) process.exitCode = 1;
+  // A child whose start failed must not keep this process.
+  process.exit(voids.length > 0 ? 1 : 0);
 }
 
 await main();

@@ -115,12 +115,14 @@ const rebalance: Fault = {
   targets: [THIRD_WORKER],
   lasts: [3_000, 20_000],
   begin: (_target, { stack }) => {
-    const starting = stack.fleet
-      .startReplica({ name: THIRD_WORKER, like: 'delivery-worker' })
-      .catch(() => undefined);
+    const starting = stack.fleet.startReplica({ name: THIRD_WORKER, like: 'delivery-worker' }).then(
+      () => undefined,
+      (error: unknown) => new NotNow(String(error)),
+    );
     return async () => {
-      await starting;
+      const obstacle = await starting;
       await stack.fleet.stop(THIRD_WORKER);
+      if (obstacle) throw obstacle;
     };
   },
 };
@@ -187,7 +189,7 @@ const remakeTopic: Fault = {
   track: 'topics',
   weight: 1,
   targets: [TOPICS.configurations],
-  // Milliseconds: readers poll every 700 ms, so some see the deletion and some do not.
+  // Milliseconds: readers list it every 350 ms, so some see the deletion and some do not.
   lasts: [0, 3_000],
   begin: (target, { stack }) => deleteConfigurations(stack.description().kafkaBrokers, target),
 };

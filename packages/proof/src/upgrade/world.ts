@@ -10,7 +10,7 @@ import {
   startStack,
 } from '@webhooks/local';
 import type { Closer } from '@webhooks/local';
-import { DATA_DIR, clientFor, findClient, startBalancer } from '@webhooks/testkit/account';
+import { DATA_DIR, clientFor, startBalancer } from '@webhooks/testkit/account';
 import type { Print } from '@webhooks/testkit/account';
 import { TENANTS, WORKER_SETTINGS } from '../chaos/world/configurations.js';
 import { openReceivers } from '../chaos/world/world.js';
@@ -75,11 +75,11 @@ async function open({ dataDir, release, print }: WorldOptions, closers: Closer[]
   closers.push(() => balancer.stop());
   const { url } = balancer;
   const behind = { ...stack.description(), configApi: url, ingest: url, queryApi: url };
-  const clientOf = (tenantId: string) => clientFor(stack.clientOf(tenantId), behind);
+  const clientOf = (tenantId: string) => clientFor(behind, tenantId);
   return {
     ...{ stack, balancer, clientOf, ended },
-    callerOf: (tenantId: string) => clientFor(stack.clientOf(tenantId), behind, ONCE),
-    paymentSystem: findClient(behind, ({ clientId }) => clientId === PAYMENT_SYSTEM, ONCE),
+    callerOf: (tenantId: string) => clientFor(behind, tenantId, ONCE),
+    paymentSystem: clientFor(behind, PAYMENT_SYSTEM, ONCE),
     ...(await openReceivers(stack, clientOf, dataDir, closers)),
     /** Stops an instance, and starts the other build under its name. nginx sends it no calls meanwhile. */
     replace: async (wanted: Switch): Promise<void> => {

@@ -113,7 +113,7 @@ describe('a stack of this checkout on what the release wrote', () => {
   let engines: Engines;
   let stack: Stack;
   let endpoint: Endpoint;
-  const clientOf = (tenantId: string): Client => clientFor(stack.clientOf(tenantId), stack.description());
+  const clientOf = (tenantId: string): Client => clientFor(stack.description(), tenantId);
   const TENANTS = ['acme', 'globex', 'initech'];
 
   /** Webhooks are moved to an endpoint of this test, because the ports of the release's run may be in use. */

@@ -14,7 +14,6 @@ import {
   DATA_DIR,
   areZero,
   clientFor,
-  findClient,
   openProducer,
   print,
   readLags,
@@ -91,7 +90,7 @@ async function act(
 ) {
   const { stack, clientOf } = scene;
   const acme = clientOf('acme');
-  const paymentSystem = findClient(stack.description(), ({ clientId }) => clientId === PAYMENT_SYSTEM);
+  const paymentSystem = clientFor(stack.description(), PAYMENT_SYSTEM);
   const topic = await openProducer(stack.description().kafkaBrokers, 'fixtures');
   const post = async (tenantId: string, eventType: EventType): Promise<PaymentEvent> => {
     const event = buildEvent({ tenantId, eventType });
@@ -177,7 +176,7 @@ async function make(release: string, dataDir: string, folder: string): Promise<v
     const scene = {
       stack,
       endpoint,
-      clientOf: (tenantId: string) => clientFor(stack.clientOf(tenantId), stack.description()),
+      clientOf: (tenantId: string) => clientFor(stack.description(), tenantId),
     };
     const registered = await register(scene);
     await act(scene, registered);

@@ -5,7 +5,7 @@ import type { PaymentEvent } from '@webhooks/contracts';
 import { DEFAULT_TENANTS, PAYMENT_SYSTEM } from '@webhooks/local';
 import { eventually } from '../eventually.js';
 import { openProducer } from './kafka.js';
-import { findClient } from './register-webhooks.js';
+import { clientFor } from './register-webhooks.js';
 import type { FedStack } from './register-webhooks.js';
 import { STALLED_MS } from './progress.js';
 
@@ -129,7 +129,7 @@ async function feedIngest(client: Client, lines: readonly FeedLine[], report: Fe
 export async function feed(stack: FedStack, lines: readonly FeedLine[]): Promise<FeedReport> {
   const report = newReport();
   const [even, odd] = [0, 1].map((rest) => lines.filter((_, index) => index % 2 === rest));
-  const paymentSystem = findClient(stack, ({ clientId }) => clientId === PAYMENT_SYSTEM);
+  const paymentSystem = clientFor(stack, PAYMENT_SYSTEM);
   await Promise.all([
     feedTopic(stack.kafkaBrokers, even ?? [], report),
     feedIngest(paymentSystem, odd ?? [], report),

@@ -1,4 +1,5 @@
 import { TOPICS } from '@webhooks/contracts';
+import { withAdmin } from '@webhooks/local';
 import kafkajs from 'kafkajs';
 import type { Admin, Kafka, KafkaMessage, Message } from 'kafkajs';
 import { eventually } from '../eventually.js';
@@ -8,16 +9,6 @@ import { STALLED_MS } from './progress.js';
 /** Creates a kafkajs client that logs nothing. */
 export const createKafkaClient = (brokers: readonly string[], clientId: string): Kafka =>
   new kafkajs.Kafka({ clientId, brokers: [...brokers], logLevel: kafkajs.logLevel.NOTHING });
-
-/** Runs `work` with a new admin client, and disconnects the client. */
-export async function withAdmin<T>(
-  brokers: readonly string[],
-  work: (admin: Admin) => Promise<T>,
-): Promise<T> {
-  const admin = createKafkaClient(brokers, 'proof').admin();
-  await admin.connect();
-  return work(admin).finally(() => admin.disconnect());
-}
 
 /** Opens a producer of one topic, as any payment system could: default partitioner, acks=all. Rejects without a broker. */
 export async function openProducer(
@@ -105,7 +96,13 @@ export async function readUnhandled(
     const key = keyOf(topic, partition);
     if (Number(lastOffset) >= (open.get(key)?.to ?? 0) - 1) open.delete(key);
   });
+  let crash: Error | undefined;
+  consumer.on(consumer.events.CRASH, ({ payload: { error } }) => (crash = error));
   await consumer.connect();
+  const isRead = (): boolean => {
+    if (crash) throw crash;
+    return open.size === 0;
+  };
   try {
     await consumer.subscribe({ topics: [...new Set(spans.map(({ topic }) => topic))], fromBeginning: true });
     await consumer.run({
@@ -117,7 +114,7 @@ export async function readUnhandled(
         return Promise.resolve();
       },
     });
-    await eventually(() => open.size === 0, { timeoutMs: STALLED_MS, message: 'the topics are read' });
+    await eventually(isRead, { timeoutMs: STALLED_MS, message: 'the topics are read' });
   } finally {
     await consumer.disconnect();
   }

@@ -3,22 +3,22 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ProblemError, createClient } from '@webhooks/client';
 import type { CallOptions, Client, WebhookInput } from '@webhooks/client';
 import type { PaymentEvent } from '@webhooks/contracts';
-import type { DevelopmentClient, StackDescription } from '@webhooks/local';
-
-type ServiceAddresses = Pick<StackDescription, 'configApi' | 'ingest' | 'queryApi' | 'tokenEndpoint'>;
+import type { StackDescription } from '@webhooks/local';
 
 /** The part of a stack that feeding and accounting use. The stack runs as processes or as containers. */
-export type FedStack = ServiceAddresses & Pick<StackDescription, 'kafkaBrokers' | 'clients'>;
+export type FedStack = Pick<
+  StackDescription,
+  'configApi' | 'ingest' | 'queryApi' | 'tokenEndpoint' | 'kafkaBrokers' | 'clients'
+>;
 
 /** A configuration change is in force for events that reach Kafka later than this after its response, milliseconds. */
 export const IN_FORCE_MS = 1_000;
 
-/** Creates a client of the services with these credentials. */
-export function clientFor(
-  { clientId, clientSecret }: DevelopmentClient,
-  stack: ServiceAddresses,
-  options: CallOptions = {},
-): Client {
+/** Creates a client of a tenant, or of the payment system that serves all. `who`: its tenant id or client id. Throws when there is none. */
+export function clientFor(stack: FedStack, who: string, options: CallOptions = {}): Client {
+  const found = stack.clients.find(({ tenantId, clientId }) => tenantId === who || clientId === who);
+  if (!found) throw new Error(`the stack has no client for ${who}`);
+  const { clientId, clientSecret } = found;
   return createClient({
     ...options,
     baseUrl: stack.configApi,
@@ -26,18 +26,6 @@ export function clientFor(
     queryUrl: stack.queryApi ?? stack.configApi,
     credentials: { tokenEndpoint: stack.tokenEndpoint, clientId, clientSecret },
   });
-}
-
-/** Creates a client with the first credentials for which `fits` is true. Throws when there are none. */
-export function findClient(
-  stack: FedStack,
-  fits: (client: DevelopmentClient) => boolean,
-  options?: CallOptions,
-): Client {
-  const found = stack.clients.find(fits);
-  if (!found)
-    throw new Error('the stack has no client for a tenant of the events, or none for a payment system');
-  return clientFor(found, stack, options);
 }
 
 /** Registers an endpoint, or moves it to this run's address when an earlier run registered it. */
@@ -101,7 +89,7 @@ export async function registerWebhooksForEvents(
 ): Promise<readonly Hook[]> {
   const hooks = planHooks(events);
   await registerWebhooks(
-    (tenantId) => findClient(stack, (client) => client.tenantId === tenantId),
+    (tenantId) => clientFor(stack, tenantId),
     hooks.map(({ path, ...hook }) => ({ ...hook, applicationId: 'demo', endpointUrl: receiver + path })),
   );
   return hooks;

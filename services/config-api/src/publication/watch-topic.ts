@@ -86,7 +86,7 @@ export function watchTopic(options: WatchTopicOptions): void {
     });
   };
   let reader = open();
-  /** Reopens the reader after a fault that it cannot recover from, such as a missing ACL. */
+  /** Reopens the reader after a fault that it cannot recover from, such as a topic that is not compacted. */
   const reopen = async (cause: Error): Promise<void> => {
     fault = undefined;
     await reader.close();
@@ -97,8 +97,9 @@ export function watchTopic(options: WatchTopicOptions): void {
     if (fault) await reopen(fault);
     else if (reader.isFresh()) await rounds.run(signal);
   };
-  scope.onClose('topic reader', () => reader.close());
   repeatUntilClose({ name: 'comparing the topic with the database', everyMs: ROUND_MS, work }, scope);
+  // Closed first: a round may wait for the reader while Kafka is away.
+  scope.onClose('topic reader', () => reader.close());
   const help = 'Keys on the topic of configurations, as read by this process';
   addGauge(scope.registry, 'config_api_topic_keys', help, () => rounds.cache.size);
 }

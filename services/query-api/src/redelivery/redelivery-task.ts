@@ -3,6 +3,7 @@ import type { DeliveryTask } from '@webhooks/contracts';
 import { AppError } from '@webhooks/http-api';
 import { RecordRefused } from '@webhooks/kafka';
 import type { OutgoingRecord, Sink } from '@webhooks/kafka';
+import { settleAll } from '@webhooks/runtime';
 import type { KnownConfiguration } from '../configurations.js';
 
 /** The fields of an earlier delivery that a redelivery needs. */
@@ -74,10 +75,10 @@ const toRecord = (task: DeliveryTask): OutgoingRecord => ({
 });
 
 export const createPublishTasks =
-  (sink: Pick<Sink, 'sendMany'>, deadlineMs: number): PublishTasks =>
+  (sink: Pick<Sink, 'send'>, deadlineMs: number): PublishTasks =>
   async (tasks) => {
     try {
-      await sink.sendMany(tasks.map(toRecord), { deadlineMs });
+      await settleAll(tasks.map((task) => sink.send(toRecord(task), { deadlineMs })));
     } catch (error) {
       if (error instanceof RecordRefused) throw error;
       const detail = 'the broker did not acknowledge the delivery in time; try again';

@@ -26,7 +26,9 @@ export async function openPublisher(
   await ensureTopics(kafka, topics, { deadlineMs: 60_000 });
   const sink = await openSink({ kafka });
   closers.add('sink of the test', () => sink.close());
-  return (...records) => sink.sendMany(records);
+  return async (...records) => {
+    await Promise.all(records.map((record) => sink.send(record)));
+  };
 }
 
 /** What the service is started with, for a database of this name. */

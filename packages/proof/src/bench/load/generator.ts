@@ -43,17 +43,16 @@ export async function sendLoad(
   const warm = await sendAll(events.slice(0, warmUp), target, perSecond);
   const [cpuBefore, startedAt] = [process.cpuUsage(), monotonicMicros()];
   const sent = await sendAll(events.slice(warmUp), target, perSecond);
-  const [{ user, system }, endedAt] = [process.cpuUsage(cpuBefore), monotonicMicros()];
+  const { user, system } = process.cpuUsage(cpuBefore);
   return {
     /** In the order of the events, those of the warm-up included. */
     acceptances: events.map(({ id, tenantId }, index): Acceptance => {
       const [times, at] = index < warmUp ? [warm, index] : [sent, index - warmUp];
       return { id, tenantId, dueAt: times.dueAt[at] ?? 0, acknowledgedAt: times.acknowledgedAt[at] ?? 0 };
     }),
-    /** First event sent and last acknowledgement, without the warm-up; monotonic microseconds. */
+    /** When the first event after the warm-up was sent; monotonic microseconds. */
     startedAt,
-    endedAt,
-    /** CPU time of the generator from `startedAt` to `endedAt`, in microseconds. */
+    /** CPU time of the generator from `startedAt` to the last acknowledgement, in microseconds. */
     cpuMicros: user + system,
     /** 99th percentile of the delay between scheduled and actual sending, in microseconds; 0 without a rate. */
     lateMicros: sent.lateMicros,

@@ -3,7 +3,7 @@ import { CONNECTIONS } from '../load/send.js';
 import { figure, atLeast, deliveriesPerSecond, showRuns, workerCpu } from '../report.js';
 import type { Measurement } from '../report.js';
 import type { Scenario, ScenarioContext, Sizes } from '../scenario.js';
-import { runLoad, toEndpoint, warmUpWorker } from '../world/run.js';
+import { runLoad, warmUpWorker } from '../world/run.js';
 import type { RunResult } from '../world/run.js';
 import { registerFanOut } from '../world/world.js';
 import type { World } from '../world/world.js';
@@ -18,8 +18,9 @@ const POSTS = 20_000;
 async function measureReference(world: World): Promise<Load> {
   const [origin = ''] = world.receiver.origins;
   const endpoint = { path: '/reference', tenantId: 'reference', origin, ref: '' };
-  const options = { target: toEndpoint(world, endpoint), warmUp: POSTS };
-  const { load } = await runLoad(world, [endpoint], { count: 2 * POSTS }, options);
+  const { caFile } = world.stack.description().tls;
+  const target = { kind: 'endpoint', url: origin + endpoint.path, caFile } as const;
+  const { load } = await runLoad(world, [endpoint], { count: 2 * POSTS }, { target, warmUp: POSTS });
   return load;
 }
 

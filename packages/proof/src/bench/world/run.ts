@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { RETRY_TIERS, TOPICS, deliveryIdOf } from '@webhooks/contracts';
 import { PAYMENT_SYSTEM } from '@webhooks/local';
-import { DeliveryAccount, STALLED_MS, findClient, readUnhandled, untilNone } from '@webhooks/testkit/account';
+import { DeliveryAccount, STALLED_MS, clientFor, readUnhandled, untilNone } from '@webhooks/testkit/account';
 import type { HandledPlace } from '@webhooks/testkit/account';
 import type { Load, LoadPlan } from '../load/generator.js';
 import { REPORT_EVERY_MS, startGenerator } from '../load/processes.js';
@@ -135,17 +135,10 @@ export async function runLoad(
   }
 }
 
-/** The target of a reference run: an endpoint itself, without the service. */
-export const toEndpoint = ({ stack }: World, { origin, path }: BenchEndpoint): TargetPlan => ({
-  kind: 'endpoint',
-  url: `${origin}${path}`,
-  caFile: stack.description().tls.caFile,
-});
-
 /** The target ingest, with the token of a payment system that serves all tenants. */
 export async function throughIngest({ stack }: World): Promise<TargetPlan> {
   const description = stack.description();
-  const token = await findClient(description, ({ clientId }) => clientId === PAYMENT_SYSTEM).token();
+  const token = await clientFor(description, PAYMENT_SYSTEM).token();
   return { kind: 'ingest', url: `${description.ingest}/integration/v1/events`, token };
 }
 

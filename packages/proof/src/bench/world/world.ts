@@ -60,7 +60,7 @@ export type World = Awaited<ReturnType<typeof openWorld>>;
 
 /** Creates a client with the credentials of this tenant. */
 export const clientOf = ({ stack }: Pick<World, 'stack'>, tenantId: string): Client =>
-  clientFor(stack.clientOf(tenantId), stack.description());
+  clientFor(stack.description(), tenantId);
 
 /** Registers endpoints through config-api, as an integrator does, each at the receiver's port of the same index. */
 export async function registerEndpoints(world: World, wanted: readonly OwedEndpoint[]): Promise<Endpoints> {

@@ -53,9 +53,11 @@ async function readArrivals(file: string): Promise<readonly Arrived[]> {
   return arrivals;
 }
 
-/** Polls until nothing is left. A failed poll counts as something left. */
-const untilDone = (countLeft: () => Promise<number>): Promise<void> =>
-  untilNone(() => countLeft().catch(() => Infinity), POLLING);
+/** Polls until nothing is left or nothing changes. A failed poll counts as something left; rejects when the last one fails. */
+async function untilDone(countLeft: () => Promise<number>): Promise<void> {
+  await untilNone(() => countLeft().catch(() => Infinity), POLLING);
+  await countLeft();
+}
 
 /** Returns the number of records that no process of query-api has projected yet: each knows only its own partitions. */
 async function countUnprojected({ stack }: Pick<World, 'stack'>): Promise<number> {
@@ -103,7 +105,7 @@ async function readTransactions(
   return transactions;
 }
 
-/** Requests the statements of the run's days, which are those of its first and its last event. */
+/** Requests the statements of the days on which the run began and ended. A run of over a day has others, which are not read. */
 async function readStatements(
   clients: readonly Client[],
   sent: Evidence['sent'],

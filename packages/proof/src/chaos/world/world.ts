@@ -5,7 +5,7 @@ import { freePort, PAYMENT_SYSTEM, closeAfterFault, closeAll, startStack } from 
 import type { CertificateAuthority, Closer, Stack } from '@webhooks/local';
 import { startEndpoint } from '@webhooks/testkit';
 import type { ConnectionBehaviour, Endpoint, Script } from '@webhooks/testkit';
-import { clientFor, findClient, registerWebhooks } from '@webhooks/testkit/account';
+import { clientFor, registerWebhooks } from '@webhooks/testkit/account';
 import type { Print } from '@webhooks/testkit/account';
 import { RECEIVERS, TENANTS, planConfigurations, WORKER_SETTINGS } from './configurations.js';
 import type { ReceiverName } from './configurations.js';
@@ -129,14 +129,14 @@ async function open(dataDir: string, print: Print, closers: Closer[]) {
     like: WORKERS[0],
     env: { KAFKA_BROKERS: `127.0.0.1:${links[WORKERS[1]].port}` },
   });
-  const clientOf = (tenantId: string): Client => clientFor(stack.clientOf(tenantId), stack.description());
+  const clientOf = (tenantId: string): Client => clientFor(stack.description(), tenantId);
   /** Every SIGKILL so far, by the name of the process. */
   const killed: string[] = [];
   return {
     ...{ stack, links, clientOf, killed },
     ...(await openReceivers(stack, clientOf, dataDir, closers)),
     /** The client that posts events of all tenants. */
-    paymentSystem: findClient(description, ({ clientId }) => clientId === PAYMENT_SYSTEM),
+    paymentSystem: clientFor(description, PAYMENT_SYSTEM),
     stop: () => closeAll(closers, 'the world'),
   };
 }

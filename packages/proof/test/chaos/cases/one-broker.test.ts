@@ -37,7 +37,7 @@ async function open(): Promise<void> {
   });
   const { certPem, keyPem } = await stack.authority.issue(['localhost']);
   endpoint = await startEndpoint({ certPem, keyPem, remember: 1, reply: receive });
-  client = clientFor(stack.clientOf(TENANT), stack.description());
+  client = clientFor(stack.description(), TENANT);
   for (const eventType of ['PIX_STATIC', 'PIX_OUT'] as const)
     await client.register({ eventType, endpointUrl: `${endpoint.origin}/${eventType}` });
   const inForceAt = Date.now() + 1_000;

@@ -100,7 +100,7 @@ whenRequested('another worker takes the place of one, at 500 events a second', (
     });
     for (const tenantId of DEFAULT_TENANTS)
       for (const eventType of EVENT_TYPES)
-        await clientFor(stack.clientOf(tenantId), stack.description()).register({
+        await clientFor(stack.description(), tenantId).register({
           eventType,
           endpointUrl: `${endpoint.origin}/${tenantId}/${eventType}`,
         });

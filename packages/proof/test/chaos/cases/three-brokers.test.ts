@@ -52,7 +52,7 @@ beforeAll(async () => {
   });
   const { certPem, keyPem } = await stack.authority.issue(['localhost']);
   endpoint = await startEndpoint({ certPem, keyPem, remember: 1, reply: note });
-  client = clientFor(stack.clientOf('acme'), stack.description());
+  client = clientFor(stack.description(), 'acme');
   payments = createPaymentSystem({ ingest: stack.description().ingest, token: () => client.token() });
   await register('/first');
 }, 180_000);
