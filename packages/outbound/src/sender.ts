@@ -18,8 +18,6 @@ const DEFAULT_LIMITS: PoolLimits = {
   maxIdleConnections: 2_048, // twice the concurrent attempts: 100 MB at most
   keepAliveMs: 4_000, // Node's servers close after 5 s
   keepAliveMaxMs: 15_000, // every idle connection costs memory on both sides
-  headerLimitBytes: 16_384, // Node's own bound
-  responseLimitBytes: 65_536, // one read of a socket; the body is not used
 };
 
 /**
@@ -54,14 +52,17 @@ export class Sender {
     const limits = { ...DEFAULT_LIMITS, ...options };
     this.#budget = new HandshakeBudget(limits.maxIdleConnections, options.onIsolated);
     const guard = {
-      handshakeBytes: limits.responseLimitBytes,
       refusalOf: createAddressPolicy(options.addresses),
       resolve: options.resolve ?? createResolver(options.resolver),
       connectTimeoutMs: options.connectTimeoutMs ?? 3_000,
       egressProxy: options.egressProxy,
     };
     this.#pools = new OriginPools(
-      (client) => createGuardedConnect({ ...guard, secureContext: createContext(client) }),
+      (client) => {
+        // A ticket has the chain that was presented and often the one that was verified (Go), or there are two tickets (OpenSSL).
+        const ticketBytes = 2 * (client?.certificate.length ?? 0);
+        return createGuardedConnect({ ...guard, ticketBytes, secureContext: createContext(client) });
+      },
       limits,
       options.clientCertificate,
       this.#budget,
@@ -84,7 +85,7 @@ export class Sender {
       pool.start(attempt);
       const result = await attempt.ended;
       // The attempt needed a new connection, so nothing was sent.
-      if (result.kind === 'throttled') return await this.#postOnThread(request, attempt.startedAt, result);
+      if (result.kind === 'throttled') return await this.#postOnThread(request, node, result);
       return result;
     } finally {
       this.#budget.readCpu();
@@ -96,14 +97,17 @@ export class Sender {
    * Posts on the second thread in the remaining time. With less than half of the timeout left, the post stays
    * throttled: a timeout would be blamed on the endpoint.
    */
-  async #postOnThread(request: SendRequest, startedAt: number, throttled: SendResult): Promise<SendResult> {
+  async #postOnThread(
+    request: SendRequest,
+    node: Node<InFlight>,
+    throttled: SendResult,
+  ): Promise<SendResult> {
+    const { startedAt } = node.value;
     const leftMs = (request.timeoutMs ?? this.#timeoutMs) - throttled.durationMs;
     if (this.#thread === undefined || leftMs < throttled.durationMs) return throttled;
     const ended = this.#thread.post(request, leftMs);
-    const node = new Node<InFlight>({ startedAt, ended });
-    this.#inFlight.pushNode(node);
-    const result = await ended.finally(() => this.#inFlight.removeNode(node));
-    return { ...result, durationMs: performance.now() - startedAt };
+    node.value = { startedAt, ended };
+    return { ...(await ended), durationMs: performance.now() - startedAt };
   }
 
   /**
@@ -125,18 +129,14 @@ export class Sender {
     this.#budget.close();
   }
 
-  #oldestMs(): number {
-    const oldest = this.#inFlight.head?.value;
-    return oldest ? performance.now() - oldest.startedAt : 0;
-  }
-
   /** Current numbers, for metrics. */
   stats() {
+    const oldest = this.#inFlight.head?.value;
     return {
       pools: this.#pools.size,
       inFlight: this.#inFlight.length,
       /** Age of the oldest attempt in flight, in milliseconds; 0 when there is none. */
-      oldestMs: this.#oldestMs(),
+      oldestMs: oldest ? performance.now() - oldest.startedAt : 0,
       /** Open TCP connections, handshakes included. */
       connections: this.#budget.connections,
     };

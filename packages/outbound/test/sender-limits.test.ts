@@ -148,8 +148,23 @@ describe('the limits of a response', () => {
   it('break off a flood of informational responses', async () => {
     const endpoint = await rig.endpoint({ reply: { kind: 'informational' } });
     const result = await post(rig.sender(endpoint), endpoint.origin);
-    expect(result).toMatchObject({ kind: 'unreachable', error: 'PROTOCOL', code: 'TOO_MANY_INFORMATIONAL' });
+    expect(result).toMatchObject({ kind: 'unreachable', error: 'PROTOCOL', code: 'TOO_LONG' });
     await eventually(() => endpoint.stats().openConnections === 0);
+  });
+
+  it('break off a body of too many lines, and keep the Retry-After before it', async () => {
+    const head = 'HTTP/1.1 503 Busy\r\nretry-after: 600\r\ncontent-length: 500\r\n\r\n';
+    const endpoint = await rig.endpoint({ reply: { kind: 'raw', bytes: head + '\n'.repeat(500) } });
+    const result = await post(rig.sender(endpoint), endpoint.origin);
+    expect(result).toMatchObject({ status: 503, retryAfter: '600', cut: true });
+  });
+
+  it('break off an endless chunk extension, whose status counts', async () => {
+    const head = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5;';
+    const endpoint = await rig.endpoint({ reply: { kind: 'raw', bytes: head + 'x'.repeat(200_000) } });
+    const result = await post(rig.sender(endpoint), endpoint.origin);
+    expect(result).toMatchObject({ status: 200, cut: true });
+    expect(result.durationMs).toBeLessThan(5_000);
   });
 
   it.each([

@@ -2,7 +2,7 @@ export { addCounter, type AdminPage } from './admin-server.js';
 export { Closers, settleAll, withDeadline } from './closing.js';
 export { SettingsError, SettingsReader, readSettings, type SettingDescriptor } from './settings.js';
 export { HealthBoard, type HealthReport } from './health.js';
-export { bindFields, createLogger, errorFields, createLogThrottles, createLogThrottle } from './logger.js';
+export { createLogger, errorFields, createLogThrottles, createLogThrottle } from './logger.js';
 export type { LogFields, Logger } from './logger.js';
 export { repeat, repeatUntilClose, type Repetition, shareNext } from './repeat.js';
 export type { Checks } from './run-checks.js';

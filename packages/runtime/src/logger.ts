@@ -59,14 +59,6 @@ export function createLogger(service: string, level: string): Logger {
   };
 }
 
-/** Returns a logger that adds `bound` to all lines. A field of the call replaces a bound field of the same name. */
-export const bindFields = (log: Logger, bound: LogFields): Logger => ({
-  debug: (message, fields) => log.debug(message, { ...bound, ...fields }),
-  info: (message, fields) => log.info(message, { ...bound, ...fields }),
-  warn: (message, fields) => log.warn(message, { ...bound, ...fields }),
-  error: (message, fields) => log.error(message, { ...bound, ...fields }),
-});
-
 /** Shortest time between two lines of one throttle, milliseconds. */
 const REPORT_EVERY_MS = 10_000;
 

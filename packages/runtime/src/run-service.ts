@@ -50,7 +50,9 @@ export const readProcessSettings = (settings: SettingsReader) => ({
  */
 function createShutdown(log: Logger, closers: Closers, timeoutMs: number) {
   let ending = false;
+  let worst = 0;
   return (reason: string, exitCode: number): void => {
+    worst = Math.max(worst, exitCode);
     if (ending) {
       if (exitCode === 0) process.exit(1);
       return;
@@ -59,7 +61,7 @@ function createShutdown(log: Logger, closers: Closers, timeoutMs: number) {
     log.info('stopping', { reason });
     closers.closeAll(log, timeoutMs, { orderly: exitCode === 0 }).then(
       (clean) => {
-        const code = clean ? exitCode : 1;
+        const code = clean ? worst : 1;
         log.info('stopped', { clean: code === 0 });
         process.exit(code);
       },

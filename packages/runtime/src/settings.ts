@@ -56,13 +56,6 @@ export class SettingsReader {
     return this.lookUp(name, { type: 'text', isRequired: false });
   }
 
-  /** Returns the text of the file that a variable names; undefined when the variable is unset. */
-  optionalFile(name: string): string | undefined {
-    this.descriptors.set(name, { type: 'file', isRequired: false });
-    const file = this.env[name];
-    return file === undefined || file === '' ? undefined : this.readFile(name, file);
-  }
-
   /**
    * Requires text that may be renewed. The returned function reads the file of `NAME_FILE` at each call. While that
    * file cannot be read or is empty, because it is being replaced, the last text stays.
@@ -73,8 +66,10 @@ export class SettingsReader {
 
   /** As `renewableText`, for the file that a variable names; undefined when the variable is unset. */
   renewableFile(name: string): (() => string) | undefined {
-    const first = this.optionalFile(name);
-    return first === undefined ? undefined : renewable(this.env[name], first);
+    this.descriptors.set(name, { type: 'file', isRequired: false });
+    const file = this.env[name];
+    const first = file ? this.readFile(name, file) : undefined;
+    return first === undefined ? undefined : renewable(file, first);
   }
 
   /** Returns the file that a setting is read from; undefined when it is set itself, or not at all. */

@@ -1,4 +1,4 @@
-import { bindFields, createLogThrottle, type LogFields } from '../src/logger.js';
+import { createLogThrottle } from '../src/logger.js';
 
 it('a throttle reports the first event at once, and then the number of events once in 10 s', () => {
   let nowMs = 1_000_000;
@@ -27,19 +27,4 @@ it('a throttle reports an event at once after a long pause', () => {
   nowMs = 10_000;
   throttle(report);
   expect(reported).toEqual([1, 2]);
-});
-
-it('a bound logger adds its fields to each line, and a field of the call replaces one of them', () => {
-  const lines: [string, LogFields | undefined][] = [];
-  const note = (message: string, fields?: LogFields): void => void lines.push([message, fields]);
-  const log = bindFields(
-    { debug: note, info: note, warn: note, error: note },
-    { tenantId: 'acme', attempt: 1 },
-  );
-  log.info('one');
-  log.error('two', { attempt: 2 });
-  expect(lines).toEqual([
-    ['one', { tenantId: 'acme', attempt: 1 }],
-    ['two', { tenantId: 'acme', attempt: 2 }],
-  ]);
 });

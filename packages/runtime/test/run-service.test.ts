@@ -110,6 +110,14 @@ describe('a service', () => {
     expect(await sample.ended).toBe(1);
   });
 
+  it('reports a fault while it ends as no clean end', async () => {
+    const sample = startSample({ SAMPLE_FAULT: 'late-rejection' });
+    await sample.line('started');
+    sample.child.kill('SIGTERM');
+    expect(await sample.line('stopped')).toMatchObject({ clean: false });
+    expect(await sample.ended).toBe(1);
+  });
+
   it.each([
     ['none', 0, 'ok     size: is right\nok     fault: none\n'],
     ['some', 1, 'ok     size: is right\nfault  fault: set SAMPLE_FAULT=none\n'],

@@ -17,8 +17,13 @@ await runService({
     scope.tracing.arrive(undefined, () => ({ name: 'composed', kind: 'INTERNAL', attributes: {} })).end?.();
     scope.addPage({ path: '/page', render: () => ({ size: config.size, slabBytes: Buffer.poolSize }) });
     if (config.fault === 'hang') scope.onClose('hanging', () => new Promise(() => undefined));
-    if (config.fault === 'rejection')
-      setImmediate(() => Promise.reject(new Error('nobody owns this')) as never);
+    const reject = () => Promise.reject(new Error('nobody owns this')) as never;
+    if (config.fault === 'rejection') setImmediate(reject);
+    if (config.fault === 'late-rejection')
+      scope.onClose('faulty', async () => {
+        reject();
+        await new Promise((resolve) => setImmediate(resolve));
+      });
     await Promise.resolve();
   },
   checks: ({ fault }) => ({

@@ -78,7 +78,7 @@ describe('settings', () => {
     const settings = new SettingsReader({});
     settings.url('ISSUER');
     settings.optionalText('NAME');
-    settings.optionalFile('CA_FILE');
+    settings.renewableFile('CA_FILE');
     settings.port('PORT', 8080);
     settings.parsed('AGE', '8d', Number);
     expect([...settings.descriptors]).toEqual([

@@ -26,11 +26,13 @@ const NDJSON: ReadonlySet<string | undefined> = new Set([
 ]);
 
 const tooMany = () =>
-  invalidRequest([{ property: '', reason: `must not hold more than ${MAX_BATCH_EVENTS} events` }]);
+  invalidRequest([
+    { property: '', reason: `must not hold more than ${MAX_BATCH_EVENTS} events, or ${MAX_LINES} lines` },
+  ]);
 
 /** Most lines of a body, twice the events: empty lines do not count as events. */
 const MAX_LINES = 2 * MAX_BATCH_EVENTS;
-/** The replacement character for malformed UTF-8. No field of an event may contain it. */
+/** The replacement character for malformed UTF-8. A line with it is refused, also where the caller meant it. */
 const MALFORMED = '\ufffd';
 
 const readLine = (text: string, maxValues: number): ReturnType<typeof parseStrictJson> =>
@@ -38,16 +40,10 @@ const readLine = (text: string, maxValues: number): ReturnType<typeof parseStric
 
 function readLines(body: Buffer, admit: AdmitEvents): readonly Candidate[] {
   // The decoder drops a byte order mark.
-  const text = new TextDecoder().decode(body);
-  const lines: (readonly [text: string, line: number])[] = [];
-  for (let start = 0, line = 1; start <= text.length; line += 1) {
-    const end = text.indexOf('\n', start);
-    const content = text.slice(start, end < 0 ? undefined : end);
-    if (content.trim() !== '') lines.push([content, line]);
-    // Checked before any line is parsed.
-    if (lines.length > MAX_BATCH_EVENTS || line > MAX_LINES) throw tooMany();
-    start = end < 0 ? text.length + 1 : end + 1;
-  }
+  const all = new TextDecoder().decode(body).split('\n', MAX_LINES + 1);
+  const lines = all.flatMap((text, at) => (text.trim() === '' ? [] : [[text, at + 1] as const]));
+  // Checked before any line is parsed.
+  if (lines.length > MAX_BATCH_EVENTS || all.length > MAX_LINES) throw tooMany();
   admit(lines.length);
   let values = MAX_BODY_VALUES;
   return lines.map(([content, line]) => {

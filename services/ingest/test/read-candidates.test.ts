@@ -10,13 +10,13 @@ it.each([
     '524,288 broken lines',
     'application/x-ndjson',
     '{\n'.repeat(524_288),
-    'must not hold more than 1000 events',
+    'must not hold more than 1000 events, or 2000 lines',
   ],
   [
     'a million empty lines',
     'application/x-ndjson',
     '\n'.repeat(1_048_576),
-    'must not hold more than 1000 events',
+    'must not hold more than 1000 events, or 2000 lines',
   ],
   [
     'an array of 500,000 numbers',

@@ -67,7 +67,7 @@ export const COMPLETE_KEY = '/complete';
 export const isCompleteMark = ({ key }: { readonly key: Uint8Array | null }): boolean =>
   String(key ?? '') === COMPLETE_KEY;
 
-/** Reads the offsets of the mark, by partition; empty for the value `true`. Undefined for other records and values. */
+/** Reads the offsets of the mark, by partition; empty for the value `true`. Undefined for other records and values. Throws for a mark that is no JSON. */
 export function readCompleteMark(record: {
   readonly key: Uint8Array | null;
   readonly value: Uint8Array | null;

@@ -52,14 +52,14 @@ export function sendProblem(request: Request, response: Response, error: AppErro
 }
 
 /**
- * Logs faults of the service, at most one line in 10 s for each code: while a dependency is down, every request has
- * one.
+ * Logs faults of the service, at most one line in 10 s for each code and kind of cause: while a dependency is down, every
+ * request has one.
  */
 export function createFaultLog(log: Logger) {
   const throttle = createLogThrottles();
   return (error: AppError, request: Pick<Request, 'path'>, response: Response): void => {
     if (!error.code.endsWith('error') && !error.code.endsWith('unavailable')) return;
-    throttle(error.code, (requests) =>
+    throttle(`${error.code} ${error.cause instanceof Error ? error.cause.name : ''}`, (requests) =>
       log.error('requests failed', {
         ...{ requests, requestId: response.get('x-request-id') },
         traceId: traceIdOf(readTraceparent(response.req.get('traceparent'))),

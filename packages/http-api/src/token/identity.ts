@@ -46,7 +46,7 @@ export function identify(claims: TokenClaims, { scopes, tenantHeader, tenantOf }
     const detail = isAny
       ? `with the scope ${TENANT_ANY} the header tenantid names the tenant`
       : 'the access token names no tenant';
-    throw refused('forbidden-tenant', detail, []);
+    throw refused('forbidden-tenant', detail, scopes);
   }
   if (tenantHeader !== undefined && tenantHeader !== tenantId) {
     const detail = 'the header tenantid names another tenant than the access token';

@@ -89,7 +89,9 @@ async function fetchKeys(source: KeySource) {
   const keySet = await fetchJson(metadata.jwksUri, signal);
   const keys: unknown[] = Array.isArray(keySet['keys']) ? keySet['keys'] : [];
   const count = keys.filter((key) => typeof (Object(key) as Document)['kty'] === 'string').length;
-  if (count === 0) throw new Error(`the issuer has no key at ${metadata.jwksUri}: check its signing keys`);
+  // jose refuses the whole set for one member that is no object.
+  if (count === 0 || !keys.every((key) => Object(key) === key))
+    throw new Error(`the issuer has no key at ${metadata.jwksUri}: check its signing keys`);
   return { ...metadata, keySet, count };
 }
 

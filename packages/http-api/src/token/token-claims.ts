@@ -95,7 +95,7 @@ function isMet(payload: JWTPayload, requirement: string): boolean {
 
 const isSafe = (time: number): boolean => Math.abs(time) <= Number.MAX_SAFE_INTEGER;
 
-/** Checks the values of `exp` and `iat` (RFC 9068 §2.2). jose checks only that both are present. */
+/** Checks the values of `exp` and `iat` (RFC 9068 §2.2). jose checks that both are numbers, and `exp`. */
 function lifetimeFault({ exp, iat }: JWTPayload, maxSeconds: number): Fault | undefined {
   const [issued, expires] = [Number(iat), Number(exp)];
   // NumericDate may have a fraction (RFC 7519 §2).

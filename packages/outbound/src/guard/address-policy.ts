@@ -88,7 +88,7 @@ export function createAddressPolicy(rules: AddressRules = {}): AddressPolicy {
     if (family === undefined) return 'not an address';
     if (operatorList.check(address, family)) return 'operator list';
     if (isException(address, family)) return undefined;
-    if (allowLoopback && isLoopback(address, family)) return undefined;
+    if (allowLoopback && ipaddr.parse(address).range() === 'loopback') return undefined;
     return checkByRange(address) ?? checkByBlocks(address, family);
   };
 }
@@ -121,10 +121,6 @@ function familyOf(address: string): Family | undefined {
   const version = address.includes('%') ? 0 : isIP(address);
   if (version === 0) return undefined;
   return version === 4 ? 'ipv4' : 'ipv6';
-}
-
-function isLoopback(address: string, family: Family): boolean {
-  return ipaddr.parse(address).range() === 'loopback' && LOOPBACK.check(address, family);
 }
 
 /** Each family has its own list: one BlockList would find the IPv4 address inside a mapped IPv6 address. */
@@ -173,7 +169,6 @@ function parseBlock(block: string) {
 
 const GLOBAL_UNICAST = toBlockList([ALLOWED_IPV6]);
 const NEVER_EXCEPTED = toBlockList(METADATA);
-const LOOPBACK = toBlockList(['127.0.0.0/8', '::1/128']);
 const DENIED = [...DENIED_IPV4, ...DENIED_IPV6].map(([block, reason]) => ({
   list: toBlockList([block]),
   reason,

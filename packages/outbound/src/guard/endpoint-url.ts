@@ -8,7 +8,7 @@ export interface PortRange {
 
 export interface UrlPolicy {
   readonly allowedPorts: readonly PortRange[];
-  /** Host names of the operator's services, in lower case; compared exactly. */
+  /** Host names of the operator's services; compared without letter case. */
   readonly ownHosts: readonly string[];
   /** Development only: the host name `localhost` with a port from 1024 passes. */
   readonly allowLocalhost: boolean;

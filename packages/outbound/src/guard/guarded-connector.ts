@@ -14,8 +14,8 @@ export interface Guard {
   readonly refusalOf: AddressPolicy;
   readonly resolve: Resolve;
   readonly secureContext: SecureContext;
-  /** TLS bytes that an endpoint may send during a handshake. */
-  readonly handshakeBytes: number;
+  /** Bytes of tickets that an endpoint may send besides those that each attempt has. */
+  readonly ticketBytes: number;
   /** Time for resolving, connecting and TLS together, milliseconds. */
   readonly connectTimeoutMs: number;
   /** Default: connections are opened without a proxy. */
@@ -28,11 +28,6 @@ export interface Guard {
  */
 const shareOf = (connectTimeoutMs: number, addresses: number): number =>
   Math.max(1_000, Math.floor(connectTimeoutMs / addresses));
-/**
- * Largest stored TLS session. It contains the endpoint's certificate and a ticket, usually 1 or 2 KiB. Each pool
- * stores one.
- */
-const SESSION_LIMIT_BYTES = 16_384;
 /**
  * The protocol's name in ALPN's encoding. A `DataView`, because Node copies any other type into a slab that stays in
  * memory.
@@ -49,7 +44,7 @@ const MAX_ANSWER = 64;
 const MAX_TICKETS = 8;
 const LOOPBACK = ['127.0.0.1', '::1'] as const;
 
-/** Stores the latest TLS session of a verified connection to one origin with one client certificate. */
+/** Stores the latest TLS session of a verified connection to one origin with one client certificate: at most 10 KiB, Node's bound. */
 export interface SessionSlot {
   session: Buffer | undefined;
 }
@@ -227,9 +222,7 @@ class Connecting {
       session: this.#slot.session,
     });
     this.#socket = tls;
-    // So far only the head of the proxy's response has been read.
-    const mostBytes = this.#guard.handshakeBytes + tcp.bytesRead;
-    const socket = new SecuredSocket(tcp, tls, this.#tenant, mostBytes);
+    const socket = new SecuredSocket(tcp, tls, this.#tenant, this.#guard.ticketBytes);
     this.#storeSessions(socket);
     try {
       await this.#tenant.budget.measure(socket, opened(tls, 'secureConnect', toTlsFailure));
@@ -245,7 +238,6 @@ class Connecting {
     let tickets = 0;
     socket.tls.on('session', (session) => {
       if ((tickets += 1) === MAX_TICKETS) socket.endAsFlood();
-      if (session.length > SESSION_LIMIT_BYTES) return;
       // TLS 1.2 emits its session before the certificate is verified, TLS 1.3 afterwards.
       if (socket.tls.authorized) this.#slot.session = session;
       else this.#earlySession = session;

@@ -25,6 +25,8 @@ const ISOLATED_MS = 600_000;
  * as much: 0.4 % of the thread.
  */
 const TURN_MS = 5;
+/** TLS bytes that an endpoint may send during a handshake: its certificate chain, above all. */
+const HANDSHAKE_BYTES = 65_536;
 /** The longest TLS record (RFC 8446 §5.1). */
 const RECORD_BYTES = 16_384;
 /** How often all connections are checked for floods, milliseconds. One flood costs at most this much CPU time. */
@@ -45,14 +47,17 @@ export class SecuredSocket {
   readonly tcp: Socket;
   readonly tls: TLSSocket;
   readonly tenant: TenantHandshakes;
+  readonly #ticketBytes: number;
   #mostBytes: number;
 
-  /** `mostBytes`: TLS bytes that the endpoint may send during the handshake. */
-  constructor(tcp: Socket, tls: TLSSocket, tenant: TenantHandshakes, mostBytes: number) {
+  /** `ticketBytes`: see `Guard`. */
+  constructor(tcp: Socket, tls: TLSSocket, tenant: TenantHandshakes, ticketBytes: number) {
     this.tcp = tcp;
     this.tls = tls;
     this.tenant = tenant;
-    this.#mostBytes = mostBytes;
+    this.#ticketBytes = ticketBytes;
+    // So far only the head of the proxy's response has been read.
+    this.#mostBytes = tcp.bytesRead + HANDSHAKE_BYTES;
   }
 
   get #tlsBytes(): number {
@@ -67,9 +72,9 @@ export class SecuredSocket {
     if (this.#tlsBytes > this.#mostBytes + openBytes) this.endAsFlood();
   }
 
-  /** Allows this many further TLS bytes. */
+  /** Allows this many further TLS bytes, and tickets with the client's certificate chain. */
   allow(bytes: number): void {
-    this.#mostBytes = this.#tlsBytes + bytes;
+    this.#mostBytes = this.#tlsBytes + bytes + this.#ticketBytes;
   }
 
   /**

@@ -27,6 +27,8 @@ export class Attempt implements Exchange {
   readonly #pool: AttemptPool;
   readonly #mayStart: (() => boolean) | undefined;
   readonly #ended = Promise.withResolvers<SendResult>();
+  /** Settles with the result. Rejects only for a fault of this machine or of the request. */
+  readonly ended = this.#ended.promise;
   readonly #timer: NodeJS.Timeout;
   /** Undefined while the attempt waits for a connection. */
   connection: Connection | undefined = undefined;
@@ -49,11 +51,6 @@ export class Attempt implements Exchange {
     this.body = body;
     this.keptHeader = keptHeader;
     this.#timer = setTimeout(() => this.#expire(), timeoutMs ?? defaultTimeoutMs);
-  }
-
-  /** Settles with the result. Rejects only for a fault of this machine or of the request. */
-  get ended(): Promise<SendResult> {
-    return this.#ended.promise;
   }
 
   /** Whether the attempt needs a connection that has carried no request yet. */

@@ -15,10 +15,6 @@ export interface ConnectionLimits {
    * `keepAliveMs`.
    */
   readonly keepAliveMaxMs: number;
-  /** Most bytes of the response's header block; default 16,384. */
-  readonly headerLimitBytes: number;
-  /** Bytes of the response's body that are read and discarded; default 65,536. Beyond it the connection is closed. */
-  readonly responseLimitBytes: number;
 }
 
 /** The parts of a final response that a result uses. */
@@ -59,10 +55,11 @@ export interface Exchange {
 /** An idle connection is closed this much earlier than the endpoint would close it, milliseconds. */
 const KEEP_ALIVE_MARGIN_MS = 1_000;
 
-/**
- * TLS bytes that an endpoint may send in one attempt. Enough for tickets with the client certificate chain, the
- * headers of 370 records, or 200 key updates (5 ms).
- */
+/** Most bytes of the response's header block: Node's own bound. */
+const HEADER_LIMIT_BYTES = 16_384;
+/** Bytes of the response's body that are read and discarded: one read of a socket. Beyond it the connection is closed. */
+const BODY_LIMIT_BYTES = 65_536;
+/** TLS bytes that an endpoint may send in one attempt: tickets, the headers of 370 records, or 200 key updates (5 ms). */
 const TLS_BYTES = 8_192;
 
 /**
@@ -90,7 +87,7 @@ export class Connection {
   ) {
     this.#socket = socket;
     const onRead = (): void => socket.tenant.budget.readCpu();
-    this.#finalStatus = new FinalStatus(socket.tls, limits.headerLimitBytes, onRead);
+    this.#finalStatus = new FinalStatus(socket.tls, onRead);
     this.#onGone = onGone;
     let isTaken = false;
     this.#client = new Client(origin, {
@@ -104,8 +101,8 @@ export class Connection {
       keepAliveTimeout: limits.keepAliveMs,
       keepAliveMaxTimeout: Math.max(limits.keepAliveMs, limits.keepAliveMaxMs),
       keepAliveTimeoutThreshold: KEEP_ALIVE_MARGIN_MS,
-      maxHeaderSize: limits.headerLimitBytes,
-      maxResponseSize: limits.responseLimitBytes,
+      maxHeaderSize: HEADER_LIMIT_BYTES,
+      maxResponseSize: BODY_LIMIT_BYTES,
       // The attempt has its own deadline.
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -139,13 +136,6 @@ export class Connection {
     clearTimeout(this.#unused);
     this.#socket.tls.destroy();
     this.#onGone(this);
-  }
-
-  /** Closes the connection. Resolves when its socket is closed. */
-  async close(): Promise<void> {
-    const closed = new Promise<void>((resolve) => this.#socket.tls.once('close', () => resolve()));
-    this.discard();
-    if (!this.#socket.tls.closed) await closed;
   }
 
   #handlerOf(exchange: Exchange): Dispatcher.DispatchHandler {

@@ -12,48 +12,44 @@ const INTERIM = /^HTTP\/1\.\d 1(?!01)\d\d(?!\d)/;
 const STATUS_LINE_BYTES = 13;
 /** The end of a head. A recipient may accept a line feed alone as a line terminator (RFC 9112 §2.2). */
 const HEAD_END = /\n\r?\n/;
-/** More interim responses than this before the final one are treated as an attack. */
-const INTERIM_LIMIT = 16;
 /**
  * Most lines of head and body together. Each header and each chunk costs a microsecond or two, and 64 KiB can
  * contain 20,000 of them.
  */
 const LINE_LIMIT = 256;
+/** Most bytes of one response. undici bounds head and body; the rest is interim responses and what chunks and status lines carry besides. */
+const BYTE_LIMIT = 131_072;
 const LINE_FEED = 10;
 
 const NOTHING: Buffer = Buffer.alloc(0);
 
 /**
  * Filters the bytes of a response before undici reads them. It drops interim responses (RFC 9110 §15.2) and stores
- * the final status, even if the rest of the head is invalid. A response of too many lines ends its connection.
+ * the final status, even if the rest of the head is invalid. A response that is too long ends its connection.
  */
 export class FinalStatus {
-  readonly #socket: Socket;
-  readonly #headerLimitBytes: number;
   /** The incomplete beginning of a status line, or the last bytes of an interim head. */
   #held = NOTHING;
   #isSkipping = false;
-  #skippedBytes = 0;
-  #interim = 0;
+  #bytes = 0;
   #lines = 0;
   #isOver = true;
   /** The beginning of the final response. */
   #line = '';
 
   /** No other code may read from the socket. `onRead` is called at each read. */
-  constructor(socket: Socket, headerLimitBytes: number, onRead: () => void) {
-    this.#socket = socket;
-    this.#headerLimitBytes = headerLimitBytes;
+  constructor(socket: Socket, onRead: () => void) {
     const read = socket.read.bind(socket) as () => Buffer | null;
     socket.read = () => {
       onRead();
-      for (let chunk = read(); chunk !== null; chunk = read()) {
-        const passed = this.#isOver ? chunk : this.#filter(chunk);
-        this.#countLines(chunk);
-        if (socket.destroyed) return null;
+      for (;;) {
+        if (this.#isTooLong) socket.destroy(new SendFailure('PROTOCOL', 'TOO_LONG'));
+        const chunk = socket.destroyed ? null : read();
+        if (chunk === null) return null;
+        const counted = this.#count(chunk);
+        const passed = this.#isOver ? counted : this.#filter(counted);
         if (passed !== undefined) return passed;
       }
-      return null;
     };
   }
 
@@ -61,8 +57,7 @@ export class FinalStatus {
   expect(): void {
     this.#held = NOTHING;
     this.#isSkipping = false;
-    this.#skippedBytes = 0;
-    this.#interim = 0;
+    this.#bytes = 0;
     this.#lines = 0;
     this.#isOver = false;
     this.#line = '';
@@ -74,9 +69,13 @@ export class FinalStatus {
     return status === undefined ? undefined : Number(status);
   }
 
-  /** Whether bytes arrived that were not passed to undici: interim responses, or an incomplete status line. */
+  /** Whether a byte of the response has arrived. */
   get hasBegun(): boolean {
-    return this.#interim > 0 || this.#isSkipping || this.#held.length > 0;
+    return this.#bytes > 0;
+  }
+
+  get #isTooLong(): boolean {
+    return this.#lines > LINE_LIMIT || this.#bytes > BYTE_LIMIT;
   }
 
   /** Returns the bytes to pass to undici; undefined when there are none yet. */
@@ -87,12 +86,10 @@ export class FinalStatus {
       if (!this.#isSkipping) return undefined;
       const end = HEAD_END.exec(bytes.toString('latin1'));
       if (end === null) {
-        this.#skip(bytes);
+        this.#held = bytes.subarray(-2);
         return undefined;
       }
       this.#isSkipping = false;
-      this.#interim += 1;
-      if (this.#interim > INTERIM_LIMIT) this.#endInterim();
       bytes = bytes.subarray(end.index + end[0].length);
     }
     return bytes;
@@ -113,18 +110,11 @@ export class FinalStatus {
     return this.#isOver;
   }
 
-  #skip(bytes: Buffer): void {
-    this.#skippedBytes += bytes.length;
-    if (this.#skippedBytes > this.#headerLimitBytes) this.#endInterim();
-    this.#held = bytes.subarray(-2);
-  }
-
-  #endInterim(): void {
-    this.#socket.destroy(new SendFailure('PROTOCOL', 'TOO_MANY_INFORMATIONAL'));
-  }
-
-  #countLines(bytes: Buffer): void {
-    for (let at = 0; at < bytes.length; at += 1) if (bytes[at] === LINE_FEED) this.#lines += 1;
-    if (this.#lines > LINE_LIMIT) this.#socket.destroy(new SendFailure('PROTOCOL', 'TOO_MANY_LINES'));
+  /** Counts bytes and lines. Returns what comes before the line that is one too many: a head there is still read. */
+  #count(bytes: Buffer): Buffer {
+    this.#bytes += bytes.length;
+    for (let at = 0; at < bytes.length; at += 1)
+      if (bytes[at] === LINE_FEED && (this.#lines += 1) > LINE_LIMIT) return bytes.subarray(0, at);
+    return bytes;
   }
 }

@@ -62,9 +62,8 @@ class OriginPool {
   #busy = 0;
   #checkTimer: NodeJS.Timeout | undefined = undefined;
 
-  /** Throws when `origin` is not a URL, or has more than scheme, host and port. */
   constructor(origin: string, ports: PoolPorts) {
-    this.#url = parseOrigin(origin);
+    this.#url = new URL(origin);
     this.#ports = ports;
   }
 
@@ -104,10 +103,10 @@ class OriginPool {
     this.#openOrEnd();
   }
 
-  /** Must be called when no attempt is left. Resolves when all handshakes have ended and all connections are closed. */
+  /** Must be called when no attempt is left. Resolves when all handshakes have ended. Closes all connections. */
   async close(): Promise<void> {
     await Promise.all(this.#handshakes);
-    await Promise.all([...this.#connections].map((connection) => connection.close()));
+    for (const connection of this.#connections) connection.discard();
   }
 
   #openOrEnd(): void {
@@ -198,13 +197,6 @@ class OriginPool {
     this.#ports.idle.delete(connection);
     this.#openOrEnd();
   }
-}
-
-function parseOrigin(origin: string): URL {
-  const url = new URL(origin);
-  const rest = url.pathname.slice(1) + url.search + url.hash + url.username + url.password;
-  if (rest !== '') throw new Error('expected an origin of scheme, host and port, and nothing more');
-  return url;
 }
 
 function remove<T>(list: T[], member: T): void {

@@ -14,7 +14,7 @@ const connectTo = (...addresses: readonly string[]) =>
     refusalOf: () => undefined,
     resolve: () => Promise.resolve(addresses),
     secureContext: createSecureContext(),
-    handshakeBytes: 65_536,
+    ticketBytes: 0,
     connectTimeoutMs: 2_000,
   })(new URL('https://hook.acme.com.br'), { session: undefined }, budget.of('acme'));
 

@@ -30,7 +30,7 @@ const postFor = (tenantId: string, sender: Sender, origin: string, timeoutMs?: n
 const GUARD = {
   refusalOf: () => undefined,
   resolve: () => Promise.reject(new Error('no name is asked for')),
-  handshakeBytes: 65_536,
+  ticketBytes: 0,
   connectTimeoutMs: 20_000,
 };
 
