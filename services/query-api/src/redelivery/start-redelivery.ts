@@ -72,7 +72,7 @@ export const MAX_MATCHED = 1_000_000;
  * Longest time from an event's append until its first attempt is in the log: 30 s for the attempt (`timeoutMs`), and
  * 10 s for queueing and reading.
  */
-const UNDER_WAY_MS = 40_000;
+export const UNDER_WAY_MS = 40_000;
 
 const refuse = (property: string, reason: string): AppError => invalidRequest([{ property, reason }]);
 

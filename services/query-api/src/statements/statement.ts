@@ -9,6 +9,7 @@ import { DELIVERY_STATUSES } from '../delivery-log/delivery-state.js';
 import { omitUndefined } from '../omit-undefined.js';
 import { formatCents } from '../payments/view-transaction.js';
 import type { CatchUpResult } from '../projection/catch-up.js';
+import { UNDER_WAY_MS } from '../redelivery/start-redelivery.js';
 import { ACCEPTED, beginOf, dayOf, endOf, findSums, NOTHING, plus } from './daily-totals.js';
 import type { DaySums, Sum, Sums } from './daily-totals.js';
 
@@ -54,7 +55,7 @@ function viewUnmatched(eventType: EventType, sums: SumsOf, webhooks: readonly Co
 
 /**
  * Shows a tenant's day: for each webhook the events of its type, and what became of them. `open`: the day has not
- * ended, or a delivery waits.
+ * ended, its last events may still be under way, or a delivery waits.
  */
 export function viewStatement(
   date: string,
@@ -69,7 +70,7 @@ export function viewStatement(
     date,
     from: new Date(beginOf(date)).toISOString(),
     to: new Date(endOf(date)).toISOString(),
-    open: now < endOf(date) || shown.some(({ waiting }) => waiting.events > 0),
+    open: now < endOf(date) + UNDER_WAY_MS || shown.some(({ waiting }) => waiting.events > 0),
     balanced: shown.every(({ balanced }) => balanced),
     webhooks: shown,
     unmatched: EVENT_TYPES.flatMap((eventType) => viewUnmatched(eventType, sums, webhooks)),

@@ -252,10 +252,10 @@ describe('a statement', () => {
     });
   });
 
-  it('is open until its day has ended', () => {
+  it('is open until 40 s after its day, when no first attempt is under way any more', () => {
     const done = totalsOf([['PIX_OUT', { accepted: { events: 0, cents: 0 } }]]);
-    expect(viewStatement('2026-11-26', done, [], beginOf('2026-11-27') - 1).open).toBe(true);
-    expect(viewStatement('2026-11-26', done, [], beginOf('2026-11-27')).open).toBe(false);
+    expect(viewStatement('2026-11-26', done, [], beginOf('2026-11-27') + 39_999).open).toBe(true);
+    expect(viewStatement('2026-11-26', done, [], beginOf('2026-11-27') + 40_000).open).toBe(false);
   });
 
   it('of a day that has ended is open while records are not read', async () => {
