@@ -61,8 +61,9 @@ export function speak(language: Language) {
   };
   return {
     ...{ language, locale, texts, count, time },
-    /** Fills the values of a text. */
-    say: (key: keyof Texts, values: Readonly<Record<string, string | number>> = {}): string =>
+    /** Fills the values of a text. `isCut`: there may be more than it counts. */
+    say: (key: keyof Texts, values: Readonly<Record<string, string | number>>, isCut = false): string =>
+      (isCut ? texts.atLeast : '') +
       texts[key].replaceAll(VALUE, (_, name: string, one?: string, many?: string) => {
         const value = values[name] ?? '';
         if (one !== undefined && many !== undefined) return value === 1 ? one : many;

@@ -46,7 +46,7 @@ export function failureText(
 function waitingText({ undelivered }: ShownWebhook, { say, money }: Speech): string {
   if (undelivered === undefined || undelivered.events === 0) return '';
   const { atLeast, events, amount } = undelivered;
-  return say(atLeast ? 'waitingAtLeast' : 'waiting', { events, amount: money(amount) });
+  return say('waiting', { events, amount: money(amount) }, atLeast);
 }
 
 /** Says what is wrong with a webhook, since when, how much waits, and when it goes on. */

@@ -1,6 +1,5 @@
 /** Every sentence of the pages in English. A name in braces is a value. */
 export const EN = {
-  product: 'Webhooks',
   overview: 'Overview',
   search: 'An id, or 14:32 42.00',
   find: 'Find',
@@ -20,7 +19,8 @@ export const EN = {
   noWebhook: 'No webhook is registered yet.',
   failing: '{endpoint} fails since {since}. {cause}',
   waiting: '{events} {events|payment waits|payments wait}: {amount}.',
-  waitingAtLeast: 'At least {events} {events|payment waits|payments wait}: {amount}.',
+  /** Stands before a sentence that begins with a number. */
+  atLeast: 'At least ',
   nextAttempt: 'Next attempt {at}.',
   webhook: 'Webhook',
   state: 'State',
@@ -75,7 +75,6 @@ export const EN = {
   failures: 'Failures',
   noDelivery: 'No delivery matches.',
   deliveriesCount: '{count} {count|delivery|deliveries}, the newest first.',
-  deliveriesAtLeast: 'At least {count} deliveries, the newest first.',
   all: 'all',
   working: 'Working …',
   sendAgain: 'Send again',
@@ -89,7 +88,6 @@ export const EN = {
   from: 'From (São Paulo)',
   countThem: 'Count them',
   matched: '{count} {count|delivery|deliveries} would be sent.',
-  matchedAtLeast: 'At least {count} deliveries would be sent.',
   sendThem: 'Send them',
   noJob: 'No redelivery runs.',
   jobsRun: '{count} {count|redelivery runs|redeliveries run}.',
@@ -113,7 +111,6 @@ export const EN = {
   keyMove: 'next and previous delivery of a list',
   keyOpen: 'opens it',
   keyClose: 'Close',
-  disableAtLeast: 'At least {count} deliveries wait and will be cancelled.',
   allDeliveries: 'All deliveries of this webhook',
   byDefault: 'the default',
   timeout: 'Time-out',
@@ -173,7 +170,6 @@ export const EN = {
   end: 'ended',
   notSignedIn:
     'Signing in or out did not succeed: the issuer refused it, it took too long, or the issuer cannot be reached.',
-  again: 'It is requested again within {seconds} s.',
   difference: 'difference',
   jobDoneAtLeast: '{done} of at least {matched}.',
   signedOut: 'You are signed out.',

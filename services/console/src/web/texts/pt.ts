@@ -2,7 +2,6 @@ import type { EN } from './en.js';
 
 /** Every sentence of the pages in Portuguese. */
 export const PT: Readonly<Record<keyof typeof EN, string>> = {
-  product: 'Webhooks',
   overview: 'Visão geral',
   search: 'Um id, ou 14:32 42,00',
   find: 'Buscar',
@@ -22,7 +21,7 @@ export const PT: Readonly<Record<keyof typeof EN, string>> = {
   noWebhook: 'Nenhum webhook foi cadastrado ainda.',
   failing: '{endpoint} falha desde {since}. {cause}',
   waiting: '{events} {events|pagamento aguarda|pagamentos aguardam}: {amount}.',
-  waitingAtLeast: 'Pelo menos {events} {events|pagamento aguarda|pagamentos aguardam}: {amount}.',
+  atLeast: 'Pelo menos ',
   nextAttempt: 'Próxima tentativa {at}.',
   webhook: 'Webhook',
   state: 'Estado',
@@ -78,7 +77,6 @@ export const PT: Readonly<Record<keyof typeof EN, string>> = {
   failures: 'Falhas',
   noDelivery: 'Nenhuma entrega corresponde.',
   deliveriesCount: '{count} {count|entrega|entregas}, da mais nova à mais antiga.',
-  deliveriesAtLeast: 'Pelo menos {count} entregas, da mais nova à mais antiga.',
   all: 'todos',
   working: 'Um momento …',
   sendAgain: 'Enviar de novo',
@@ -92,7 +90,6 @@ export const PT: Readonly<Record<keyof typeof EN, string>> = {
   from: 'Desde (São Paulo)',
   countThem: 'Contar',
   matched: '{count} {count|entrega seria enviada|entregas seriam enviadas}.',
-  matchedAtLeast: 'Pelo menos {count} entregas seriam enviadas.',
   sendThem: 'Enviar',
   noJob: 'Nenhum reenvio em andamento.',
   jobsRun: '{count} {count|reenvio|reenvios} em andamento.',
@@ -116,7 +113,6 @@ export const PT: Readonly<Record<keyof typeof EN, string>> = {
   keyMove: 'entrega seguinte e anterior de uma lista',
   keyOpen: 'abre',
   keyClose: 'Fechar',
-  disableAtLeast: 'Pelo menos {count} entregas aguardam e serão canceladas.',
   allDeliveries: 'Todas as entregas deste webhook',
   byDefault: 'o padrão',
   timeout: 'Tempo limite',
@@ -177,7 +173,6 @@ export const PT: Readonly<Record<keyof typeof EN, string>> = {
   end: 'encerrado',
   notSignedIn:
     'Não foi possível entrar ou sair: o emissor recusou, demorou demais, ou o emissor não pode ser alcançado.',
-  again: 'Será pedido de novo em até {seconds} s.',
   difference: 'diferença',
   jobDoneAtLeast: '{done} de pelo menos {matched}.',
   signedOut: 'Você saiu.',
