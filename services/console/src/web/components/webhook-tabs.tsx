@@ -74,7 +74,7 @@ export function SecretTab({ webhook: { ref, hasSecret, secretRotatedAt } }: TabP
       </p>
       <ConfirmedChange
         label={texts.rotate}
-        ask={() => Promise.resolve(texts.rotateQuestion)}
+        ask={() => Promise.resolve(hasSecret ? texts.rotateQuestion : texts.rotatedFirst)}
         change={async () => setMade(await client.rotateSecret(ref))}
       />
       {made && (

@@ -17,8 +17,9 @@ import { doneOf, progressText } from '../redelivery-progress.js';
 
 /** What the states of a job are called. */
 const JOB_STATES = { running: 'jobRuns', completed: 'jobCompleted', cancelled: 'jobCancelled' } as const;
-/** The most that the service lists at once. */
+/** The most webhooks, and the most jobs, that the service lists at once. */
 const LISTED = 1_000;
+const JOBS = 200;
 const KINDS = ['dead', 'cancelled', 'delivered', 'missed'] as const;
 
 const columnsIn = (speech: Speech): readonly Column<Redelivery>[] => [
@@ -40,7 +41,7 @@ const columnsIn = (speech: Speech): readonly Column<Redelivery>[] => [
     cell: (job) => (
       <>
         <progress value={doneOf(job)} max={Math.max(1, job.matched)} aria-label={speech.texts.progress} />{' '}
-        {progressText(job, speech, Date.now())}
+        {progressText(job, speech)}
       </>
     ),
   },
@@ -129,7 +130,7 @@ function NewJob() {
 export default function RedeliveriesPage() {
   const speech = useSpeech();
   const { texts, say } = speech;
-  const query = useCall(['redeliveries'], (options) => client.redeliveries({}, options));
+  const query = useCall(['redeliveries'], (options) => client.redeliveries({ limit: JOBS }, options));
   return (
     <>
       <Loaded query={query}>

@@ -20,7 +20,7 @@ export const PT: Readonly<Record<keyof typeof EN, string>> = {
   allWell: 'Todos os webhooks recebem o que lhes é enviado: {count} {count|webhook|webhooks}.',
   noWebhook: 'Nenhum webhook foi cadastrado ainda.',
   failing: '{endpoint} falha desde {since}. {cause}',
-  waiting: '{events} {events|pagamento aguarda|pagamentos aguardam}: {amount}.',
+  notDelivered: '{events} {events|pagamento não foi entregue|pagamentos não foram entregues}: {amount}.',
   atLeast: 'Pelo menos ',
   nextAttempt: 'Próxima tentativa {at}.',
   webhook: 'Webhook',
@@ -69,7 +69,7 @@ export const PT: Readonly<Record<keyof typeof EN, string>> = {
   rotate: 'Novo segredo',
   rotateQuestion: 'O segredo anterior ainda assina por mais 24 horas. Criar um novo?',
   rotated: 'Este segredo é mostrado uma vez. O anterior também assina, até {until}.',
-  rotatedFirst: 'Este segredo é mostrado uma vez.',
+  rotatedFirst: 'O segredo é mostrado uma única vez.',
   cancel: 'Cancelar',
   changes: 'Mudanças',
   secret: 'Segredo',
@@ -125,7 +125,8 @@ export const PT: Readonly<Record<keyof typeof EN, string>> = {
   secretSince: 'O segredo é de {since}.',
   address: 'Endereço',
   add: 'Adicionar',
-  paymentsFound: '{count} {count|pagamento|pagamentos} de {amount} entre {from} e {to}.',
+  paymentsFound:
+    '{count} {count|pagamento ou devolução|pagamentos ou devoluções} de {amount} entre {from} e {to}.',
   limited: 'Requisições demais de uma vez.',
   failingSince: 'falha desde',
   quietDay: 'Não houve tentativas.',
@@ -142,15 +143,16 @@ export const PT: Readonly<Record<keyof typeof EN, string>> = {
   jobRuns: 'em andamento',
   jobCompleted: 'concluído',
   jobCancelled: 'cancelado',
-  jobUnsent: '{count} não {count|enviada|enviadas}: o webhook ou a notificação não existe mais.',
+  jobUnsent:
+    '{count} não {count|enviada|enviadas}: o webhook está desativado, tem outro tipo ou não existe mais, ou a notificação não está mais guardada.',
   jobEnds: 'Termina {at}.',
   removeAlert: 'Ninguém ali será mais avisado.',
   paymentsAtLeast:
-    'Pelo menos {count} {count|pagamento|pagamentos} de {amount} entre {from} e {to}: informe a hora para ver todos.',
+    'Pelo menos {count} {count|pagamento ou devolução|pagamentos ou devoluções} de {amount} entre {from} e {to}: informe a hora para ver todos.',
   allBroken:
-    '{count} webhooks falham, {events} {events|notificação aguarda|notificações aguardam}: {amount}.',
+    '{count} webhooks falham, {events} {events|notificação não foi entregue|notificações não foram entregues}: {amount}.',
   allBrokenAtLeast:
-    '{count} webhooks falham, pelo menos {events} {events|notificação aguarda|notificações aguardam}: {amount}.',
+    '{count} webhooks falham, pelo menos {events} {events|notificação não foi entregue|notificações não foram entregues}: {amount}.',
   noWebhookOf: 'O tenant {tenant} não tem webhook. O nome se escreve assim?',
   forbidden: 'Você não pode fazer ou ver isto: fale com quem administra o seu acesso.',
   outOfReach: 'O serviço não pode ser alcançado agora.',
