@@ -62,7 +62,13 @@ const SLOW_POLL_MS = 30_000;
 /** Nothing is requested by itself this long after the last touch or key, milliseconds, so that an idle session ends. */
 const IDLE_MS = 30 * 60_000;
 let usedAt = Date.now();
-for (const type of ['pointerdown', 'keydown']) addEventListener(type, () => (usedAt = Date.now()));
+const isIdle = (): boolean => Date.now() - usedAt > IDLE_MS;
+for (const type of ['pointerdown', 'keydown'])
+  addEventListener(type, () => {
+    // What fails is shown by the page. Polling goes on after the response.
+    if (isIdle()) queryClient.refetchQueries({ type: 'active', stale: true }).catch(() => undefined);
+    usedAt = Date.now();
+  });
 
 interface Polled {
   readonly state: { readonly error: Error | null; readonly data: unknown };
@@ -72,7 +78,7 @@ interface Polled {
 const pollEvery =
   (ms: number) =>
   ({ state: { error, data } }: Polled): number | false => {
-    if (isFinal(error) || data === null || Date.now() - usedAt > IDLE_MS) return false;
+    if (isFinal(error) || data === null || isIdle()) return false;
     return isLimited(error) ? SLOW_POLL_MS : ms;
   };
 
