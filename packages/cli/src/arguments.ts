@@ -26,6 +26,9 @@ export const FILE = { type: 'string', coerce: textOf, requiresArg: true } as con
 /** Options of lists. */
 export const EVENT_TYPE = { choices: EVENT_TYPES, describe: 'Of this type' } as const;
 export const LIMIT = { type: 'number', default: 50, describe: 'At most this many' } as const;
+/** Says that a list may have been cut; empty for a shorter one. */
+export const cutText = ({ length }: readonly unknown[], { limit }: { readonly limit: number }): string =>
+  length < limit ? '' : `There may be more than ${limit}: --limit`;
 export const YES = { alias: 'y', type: 'boolean', default: false, describe: 'Do not ask' } as const;
 export const REF = {
   type: 'string',

@@ -83,9 +83,7 @@ export function toFailure(error: unknown, who = ''): Failure {
 }
 
 /** As `fromProblem`, for the token issuer, which has no code of the service. */
-function fromIssuer({ problem }: IssuerError): Failure {
-  const { status, title, code, detail } = problem;
-  const message = `${title}: ${status} ${code}: ${detail}`;
+function fromIssuer({ status, code, message }: IssuerError): Failure {
   if (exitOf(status, code) === 'unreachable')
     return new Failure('unreachable', message, FIXES.get('unreachable'), code);
   const fix = 'check token endpoint, client id, secret, scope and audience: webhooks login';

@@ -110,6 +110,8 @@ test('payments list finds a payment by time and amount, as they are typed', asyn
   expect(out).toMatch(/^occurredAt +amount +endToEndId.*\n\d{4}-\d\d-\d\dT\S+ +87\.30 +E\w{31} /);
   expect(out.trim().split('\n')).toHaveLength(2);
   expect(err).toMatch(/^from \S+T00:00:00\S+ \(.*\)\nNext: webhooks find E\w{31}\n$/);
+  const cut = await run(['payments', 'list', '--limit', '1'], cli.env);
+  expect(cut.err).toMatch(/\nThere may be more than 1: --limit\n$/);
 });
 
 test('changes shows who disabled a webhook, which needs no answer without a terminal', async () => {

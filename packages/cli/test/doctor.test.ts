@@ -210,6 +210,16 @@ test.each(ROWS)('doctor names a receiver $receiver', async (row) => {
 });
 
 test.each([
+  ['in quotes', `"${SECRET}"`, { code: 2, out: '' }],
+  ['empty', '', { code: 0, out: expect.stringMatching(/replay check +skipped +use --secret/) as string }],
+])('doctor signs with no secret that is %s', async (_what, secret, says) => {
+  const endpoint = await startEndpoint({ reply: verifying });
+  opened.push(endpoint);
+  const given = { ...env, WEBHOOKS_SECRET: secret };
+  expect(await run(['doctor', `https://localhost:${endpoint.port}/hook`], given)).toMatchObject(says);
+});
+
+test.each([
   [
     'a private address',
     '10.1.2.3',

@@ -37,9 +37,11 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         if fault:
             return self.send_error(401, fault)
         notification = json.loads(body)
-        values = notification["id"], notification["data"]["endToEndId"]
+        values = notification["id"], notification["data"].get("endToEndId")
         if values[0].startswith("evt_test_"):  # A test: no payment is behind it.
             print("test", values[0], flush=True)
+        elif not values[1]:  # A type that is newer than this program.
+            print("ignored", values[0], flush=True)
         else:
             is_new = inbox("INSERT OR IGNORE INTO inbox (id, payment) VALUES (?, ?)", *values) == 1
             print("stored" if is_new else "repeated", values[0], flush=True)

@@ -43,9 +43,10 @@ function wake(): void {
   isQueued = true;
 }
 
-/** A test has no payment behind it: nothing is stored. */
-function keep({ id, data }: Notification): 'test' | 'stored' | 'repeated' {
+/** A test has no payment behind it, and neither may a type that is newer than this program: nothing is stored. */
+function keep({ id, data }: Notification): 'test' | 'ignored' | 'stored' | 'repeated' {
   if (id.startsWith('evt_test_')) return 'test';
+  if (!data.endToEndId) return 'ignored';
   return store.run(id, data.endToEndId).changes === 1 ? 'stored' : 'repeated';
 }
 

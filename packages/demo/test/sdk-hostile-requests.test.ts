@@ -60,8 +60,8 @@ function start([program = '', ...args]: readonly string[], secrets: string, port
   return child;
 }
 
-const bodyOf = (id: string): string =>
-  `{"id":"${id}","eventType":"PIX_STATIC","occurredAt":"2026-11-21T14:03:27.512Z","data":{"endToEndId":"${id}"}}`;
+const bodyOf = (id: string, data: object = { endToEndId: id }): string =>
+  `{"id":"${id}","eventType":"PIX_STATIC","occurredAt":"2026-11-21T14:03:27.512Z","data":${JSON.stringify(data)}}`;
 
 const signatureOf = (body: string): string => {
   const now = new Date();
@@ -86,12 +86,10 @@ async function withstands(command: readonly string[]): Promise<void> {
   const child = start(command, `${SECRET} ${SECRET}`, port);
   let printed = '';
   child.stdout?.on('data', (chunk: Buffer) => (printed += chunk.toString()));
-  const good = (id: string): Promise<number> => {
-    const body = bodyOf(id);
-    return post(port, `${signatureOf(body)}content-length: ${body.length}\r\n`, body);
-  };
+  const deliver = (body: string): Promise<number> =>
+    post(port, `${signatureOf(body)}content-length: ${body.length}\r\n`, body);
   // A payment whose state cannot be read.
-  await eventually(() => good('gone').catch(() => false as const), LONG);
+  await eventually(() => deliver(bodyOf('gone')).catch(() => false as const), LONG);
 
   const body = bodyOf('forged');
   const signed = signatureOf(body);
@@ -108,7 +106,9 @@ async function withstands(command: readonly string[]): Promise<void> {
   ] as const)
     expect([head, String(await post(port, head, sent))]).toEqual([head, expect.stringMatching(/^4/)]);
 
-  expect(await good('fine')).toBe(204);
+  // A type that is newer than the receiver.
+  expect(await deliver(bodyOf('new', {}).replace('PIX_STATIC', 'PIX_NEW'))).toBe(204);
+  expect(await deliver(bodyOf('fine'))).toBe(204);
   await eventually(() => printed.includes('acted fine'), { ...LONG, message: 'the payment after a bad one' });
   expect(printed).not.toContain('forged');
 }

@@ -151,6 +151,7 @@ describe('the console', () => {
   it.each([
     ['http://evil.example/api/integration/v1/webhooks', 200],
     ['/api//evil.example/integration/v1/webhooks', 404],
+    ['/api/\\evil.example/integration/v1/webhooks', 404],
     ['/api/integration/v1/webhooks/../events', 404],
     ['/api/integration/v1/webhooks/a%2F..%2Fevents', 404],
     ['/api/integration/v1/webhooks%00', 404],

@@ -1,15 +1,11 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import type { Client } from '@webhooks/client';
 import { freePort } from '@webhooks/local';
 import { buildEvent, eventually } from '@webhooks/testkit';
 import { seriousFaults } from './support/axe.js';
-import { CHROMIUM, startPages, type Look, type Pages } from './support/start-pages.js';
+import { looked, startPages, type Look, type Pages } from './support/start-pages.js';
 
-const hasChromium = existsSync(CHROMIUM);
-if (!hasChromium) process.stdout.write('skipped: Chromium is not on this machine\n');
-const looked = hasChromium ? describe : describe.skip;
 /** The pictures of README.md are copies of these. */
 const PICTURES = join(import.meta.dirname, '..', 'dist', 'pictures');
 const LONG = { timeoutMs: 60_000 };
@@ -77,7 +73,7 @@ looked('the pages of the console', () => {
   const PAGES: readonly (readonly [name: string, path: () => string, look: Look, says: RegExp])[] = [
     ['overview', () => '/', DESK, /localhost:\d+\/erp falha desde/],
     ['find', () => `/find?q=${endToEndId}`, PHONE, /^PIX_STATIC of R\$42\.00: delivered/],
-    ['find by amount', () => '/find?q=55,00', NIGHT, /^2 pagamentos de R\$.55,00 entre/],
+    ['find by amount', () => '/find?q=55,00', NIGHT, /^2 pagamentos ou devoluções de R\$.55,00 entre/],
     ['webhook', () => `/webhooks/${failing}`, POCKET, /localhost:\d+\/erp fails since/],
     ['policy', () => `/webhooks/${ref}?tab=policy`, DESK, /recebe o que lhe é enviado/],
     ['secret', () => `/webhooks/${ref}?tab=secret`, PHONE, /takes what it is sent/],
@@ -259,6 +255,7 @@ looked('the pages of the console', () => {
   test('show nothing of another tenant, whatever its address', async () => {
     const page = await pages.open('Bruno (globex)', `/find?q=${endToEndId}`, DESK);
     await page.getByRole('heading', { name: `Nada encontrado com o id ${endToEndId}` }).waitFor();
+    await page.getByRole('button', { name: 'Atualizar' }).waitFor();
     await page.goto(`${pages.origin}/webhooks/${ref}?tenant=acme`);
     await page.getByRole('alert').waitFor();
     expect(await page.content()).not.toContain('/pix');

@@ -39,12 +39,12 @@ describe('the overview', () => {
     [
       'a failing one',
       [WEBHOOK, FAILING],
-      /^loja\.com\.br\/pix fails since .*certificate.* At least 412 payments wait: R\$38,190\.20\.$/,
+      /^loja\.com\.br\/pix fails since .*certificate.* At least 412 payments are not delivered: R\$38,190\.20\.$/,
     ],
     [
       'failing ones',
       [FAILING, WEBHOOK, FAILING],
-      /^2 webhooks fail, at least 824 notifications wait: R\$76,380\.40\. loja\.com\.br\/pix fails since/,
+      /^2 webhooks fail, at least 824 notifications are not delivered: R\$76,380\.40\. loja\.com\.br\/pix fails since/,
     ],
   ] as const)('says in a sentence how webhooks do: %s', (_name, webhooks, says) => {
     expect(overviewSentence(webhooks as readonly OverviewWebhook[], EN)).toMatch(says);
@@ -52,14 +52,14 @@ describe('the overview', () => {
 
   it('says it in Portuguese, too, and one is one', () => {
     const one = { ...FAILING, undelivered: { events: 1, amount: '42.00', atLeast: false } };
-    expect(overviewSentence([one], PT)).toMatch(/falha desde .*1 pagamento aguarda: R\$.42,00\.$/);
+    expect(overviewSentence([one], PT)).toMatch(/falha desde .*1 pagamento não foi entregue: R\$.42,00\.$/);
   });
 
   it('never shows the query of an address', () => {
     expect(overviewSentence([FAILING], EN)).not.toContain('secret');
   });
 
-  it('lists the worst first; where most money waits before what failed first', () => {
+  it('lists the worst first; where most money is not delivered before what failed first', () => {
     const later = { ...FAILING, state: 'paused' as const, since: '2026-02-04T06:12:00.000Z' };
     const cheap = {
       ...FAILING,
@@ -105,10 +105,12 @@ test('a filter of the address has known names, and no value that a shell would r
   expect(commandFor(filter)).toBe('webhooks deliveries list --status dead --end-to-end-id E1');
 });
 
-const NOW = Date.parse('2026-11-28T12:00:00Z');
+/** By the clock of a browser that is an hour ahead. */
+const NOW = Date.parse('2026-11-28T13:00:00Z');
 const JOB = {
   state: 'running',
   createdAt: '2026-11-28T11:59:50Z',
+  updatedAt: '2026-11-28T12:00:00Z',
   matched: 40,
   matchedIsLowerBound: false,
   sent: 8,
@@ -116,15 +118,26 @@ const JOB = {
   expired: 1,
 } as const;
 
+test.each([
+  [0, 'agora'],
+  [-90_000, 'há 1 minuto'],
+  [-47 * 3_600_000, 'há 1 dia'],
+  [25 * 3_600_000, 'em 1 dia'],
+])('a time %d ms from now is said as %s', (ms, says) => {
+  jest.useFakeTimers({ now: NOW });
+  expect(PT.relative(new Date(NOW + ms).toISOString())).toBe(says);
+  jest.useRealTimers();
+});
+
 test('a job says how far it is, what it did not send, and when it ends', () => {
   jest.useFakeTimers({ now: NOW });
-  expect(progressText(JOB, PT, NOW)).toBe(
-    '10 de 40. 2 não enviadas: o webhook ou a notificação não existe mais. Termina em 30 segundos.',
+  expect(progressText(JOB, PT)).toBe(
+    '10 de 40. 2 não enviadas: o webhook está desativado, tem outro tipo ou não existe mais, ou a notificação não está mais guardada. Termina em 30 segundos.',
   );
-  expect(progressText({ ...JOB, state: 'completed', sent: 40, refused: 0, expired: 0 }, EN, NOW)).toBe(
+  expect(progressText({ ...JOB, state: 'completed', sent: 40, refused: 0, expired: 0 }, EN)).toBe(
     '40 of 40.',
   );
-  expect(progressText({ ...JOB, matchedIsLowerBound: true, refused: 0, expired: 0 }, EN, NOW)).toBe(
+  expect(progressText({ ...JOB, matchedIsLowerBound: true, refused: 0, expired: 0 }, EN)).toBe(
     '8 of at least 40.',
   );
   jest.useRealTimers();

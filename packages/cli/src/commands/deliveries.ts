@@ -1,6 +1,6 @@
 import type { DeliveryDetail, Redelivered } from '@webhooks/client';
 import type { Argv } from 'yargs';
-import { EVENT_TYPE, LIMIT, positional } from '../arguments.js';
+import { cutText, EVENT_TYPE, LIMIT, positional } from '../arguments.js';
 import { card, table, collect, present } from '../output.js';
 import { showing } from '../session.js';
 import { FROM, TO } from '../times.js';
@@ -45,7 +45,7 @@ const addTo = (group: Argv): Argv =>
           return collect(client.eachDelivery(present(filter)), limit);
         },
         (deliveries) => table(deliveries, LISTED.split(' ')),
-        ({ length }, { limit }) => (length < limit ? '' : `There may be more than ${limit}: --limit`),
+        (deliveries, args) => cutText(deliveries, args),
       ),
     )
     .command(

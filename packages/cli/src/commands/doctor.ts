@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, DeliveryAttempt, Webhook } from '@webhooks/client';
 import type { ArgumentsCamelCase, Argv, InferredOptionTypes } from 'yargs';
+import { secretOf } from '../arguments.js';
 import { checkAddress, fault, ok, type Check, checkTls } from '../doctor/check-connection.js';
 import { checkReceiver } from '../doctor/check-receiver.js';
 import { Failure, usage } from '../failure.js';
@@ -24,9 +25,11 @@ const OPTIONS = {
 type Arguments = ArgumentsCamelCase<InferredOptionTypes<typeof OPTIONS>> & GlobalOptions;
 
 async function* examine({ url, nameServer, secret, vendor }: Arguments): AsyncGenerator<Check> {
+  const typed = secret || process.env['WEBHOOKS_SECRET'];
+  const given = typed ? secretOf(typed) : undefined;
   yield* checkAddress(url, nameServer);
   yield* checkTls(url);
-  yield* checkReceiver(url, secret ?? process.env['WEBHOOKS_SECRET'], vendor);
+  yield* checkReceiver(url, given, vendor);
 }
 
 function checkAttempt(

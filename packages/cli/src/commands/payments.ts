@@ -1,5 +1,5 @@
 import type { Argv } from 'yargs';
-import { EVENT_TYPE, LIMIT, reaisOf } from '../arguments.js';
+import { cutText, EVENT_TYPE, LIMIT, reaisOf } from '../arguments.js';
 import { collect, present, table } from '../output.js';
 import { showing } from '../session.js';
 import { FROM, TO } from '../times.js';
@@ -24,7 +24,8 @@ const addTo = (group: Argv): Argv =>
       (client, { from, to, amount, eventType, status, limit }) =>
         collect(client.eachTransaction({ from, ...present({ to, amount, eventType, status }) }), limit),
       (payments) => table(payments, LISTED, 'no payment; a longer range: --from'),
-      ([first]) => (first ? `Next: webhooks find ${first.endToEndId}` : ''),
+      (payments, args) =>
+        cutText(payments, args) || (payments[0] ? `Next: webhooks find ${payments[0].endToEndId}` : ''),
     ),
   );
 

@@ -19,7 +19,7 @@ function statementText({ webhooks, unmatched, ...day }: Statement): string {
   return [
     card(day),
     table(rows, ['ref', 'eventType', ...SUMS, 'endpointUrl'], 'no webhook'),
-    `${dim('MATCHED NO WEBHOOK')}\n${others}`,
+    `${dim('MATCHED NO WEBHOOK, AT MOST')}\n${others}`,
   ].join('\n\n');
 }
 

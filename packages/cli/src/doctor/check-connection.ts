@@ -26,7 +26,7 @@ const URL_RULES: readonly (readonly [isBroken: (url: URL) => boolean, found: str
   [({ hostname }) => !/\.|^localhost$/.test(hostname), 'a host without a dot', 'use the full host name'],
 ];
 
-/** Checks the text of an address as the service does. */
+/** Checks the text of an address. The service refuses more: ports such as 444, and hosts under internal suffixes. */
 function checkUrl(url: URL): Check {
   const check = 'address';
   const broken = URL_RULES.find(([isBroken]) => isBroken(url));

@@ -11,6 +11,8 @@ export interface PaymentEvidence {
   /** The webhooks of the events' types, and those that have a delivery. */
   readonly webhooks: readonly ExplainedWebhook[];
   readonly deliveries: readonly DeliveryDetail[];
+  /** Whether there are more deliveries than these; default false. */
+  readonly truncated?: boolean;
   /** Unix milliseconds. */
   readonly now: number;
   /** Zone of the times in texts; default `America/Sao_Paulo`. */
@@ -35,7 +37,7 @@ function explainUnsent(one: Case & { readonly webhook: ExplainedWebhook }, at: U
 }
 
 function explainEvent(event: ExplainedEvent, evidence: PaymentEvidence): readonly Verdict[] {
-  const { webhooks, now, timeZone } = evidence;
+  const { webhooks, truncated, now, timeZone } = evidence;
   const base = { event, now, timeZone };
   const own = evidence.deliveries.filter(({ eventId }) => eventId === event.id);
   const made = own.flatMap((delivery) => {
@@ -45,7 +47,8 @@ function explainEvent(event: ExplainedEvent, evidence: PaymentEvidence): readonl
   const { id, receivedAt } = event;
   if (isTestEvent(id)) return [verdict('test', base), ...made];
   if (receivedAt === undefined) return made.length > 0 ? made : [verdict('log-expired', base)];
-  const others = webhooks.filter(({ ref }) => own.every((delivery) => delivery.ref !== ref));
+  // A delivery that is not listed must not count as missing.
+  const others = truncated ? [] : webhooks.filter(({ ref }) => own.every((delivery) => delivery.ref !== ref));
   const unsent = others.flatMap((webhook) => explainUnsent({ ...base, webhook }, receivedAt));
   const all = [...made, ...unsent];
   return all.length > 0 ? all : [verdict('no-webhook', base)];

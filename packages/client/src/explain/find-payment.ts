@@ -102,7 +102,7 @@ export async function findPayment(client: Client, id: string): Promise<FoundEvid
   const events: readonly ExplainedEvent[] = await Promise.all([...ids].map(request));
   if (!payment && deliveries.length === 0 && !events.some((event) => 'body' in event)) return undefined;
   const truncated = nextCursor !== undefined;
-  // A delivery that is not listed must not count as missing.
+  // Of an event without a listed delivery nothing is known.
   const listed = events.filter((event) => deliveries.some(({ eventId }) => eventId === event.id));
   const webhooks = await examineWebhooks(client, truncated ? [] : events, deliveries);
   return { payment, events: truncated ? listed : events, webhooks, deliveries, truncated };

@@ -1,18 +1,12 @@
-import { createClient, ProblemError, type Problem } from '@webhooks/client';
-import { QueryCache, QueryClient } from '@tanstack/react-query';
-import { createContext, useContext } from 'react';
+import { createClient, ProblemError, type Problem, type RequestOptions } from '@webhooks/client';
+import { QueryCache, QueryClient, useQuery } from '@tanstack/react-query';
 
 /** Who is signed in. */
-interface Session {
+export interface Session {
   readonly personId?: string;
   readonly tenantId?: string;
   readonly isOperator: boolean;
 }
-
-export const SessionContext = createContext<Session>({ isOperator: false });
-
-/** Whether the person may change something: an operator reads only. */
-export const useMayChange = (): boolean => !useContext(SessionContext).isOperator;
 
 /** The tenant that an operator acts for, in the address: `?tenant=acme`. */
 export const tenantOf = (): string => new URLSearchParams(location.search).get('tenant') ?? '';
@@ -20,9 +14,12 @@ export const tenantOf = (): string => new URLSearchParams(location.search).get('
 /** Who signed in when this page was loaded; another tab may sign in somebody else. */
 let person: Session | undefined;
 
+/** Whether the person may change something: an operator reads only. */
+export const mayChange = (): boolean => person?.isOperator === false;
+
 /** What the console takes in place of an access token, which no script ever has: the tenant that this page shows. */
 function token(): Promise<string> {
-  const tenant = person?.isOperator === false ? (person.tenantId ?? '') : tenantOf();
+  const tenant = mayChange() ? (person?.tenantId ?? '') : tenantOf();
   return Promise.resolve(tenant === '' ? 'console' : `console:${tenant}`);
 }
 
@@ -54,18 +51,24 @@ export const signOut = (): void => location.assign('/auth/sign-out');
 export const isSignedOut = (error: unknown): boolean => error instanceof ProblemError && error.status === 401;
 const isLimited = (error: unknown): boolean => error instanceof ProblemError && error.status === 429;
 /** Whether the same request will be refused again. */
-export const isFinal = (error: unknown): boolean =>
+const isFinal = (error: unknown): boolean =>
   error instanceof ProblemError && error.status < 500 && !isLimited(error);
 
 /** How often shown data is requested again, milliseconds: a person reads no faster. */
 const POLL_MS = 10_000;
 /** The same for what costs many requests, and after a 429. */
-export const SLOW_POLL_MS = 30_000;
+const SLOW_POLL_MS = 30_000;
 
 /** Nothing is requested by itself this long after the last touch or key, milliseconds, so that an idle session ends. */
 const IDLE_MS = 30 * 60_000;
 let usedAt = Date.now();
-for (const type of ['pointerdown', 'keydown']) addEventListener(type, () => (usedAt = Date.now()));
+const isIdle = (): boolean => Date.now() - usedAt > IDLE_MS;
+for (const type of ['pointerdown', 'keydown'])
+  addEventListener(type, () => {
+    // What fails is shown by the page. Polling goes on after the response.
+    if (isIdle()) queryClient.refetchQueries({ type: 'active', stale: true }).catch(() => undefined);
+    usedAt = Date.now();
+  });
 
 interface Polled {
   readonly state: { readonly error: Error | null; readonly data: unknown };
@@ -75,7 +78,7 @@ interface Polled {
 const pollEvery =
   (ms: number) =>
   ({ state: { error, data } }: Polled): number | false => {
-    if (isFinal(error) || data === null || Date.now() - usedAt > IDLE_MS) return false;
+    if (isFinal(error) || data === null || isIdle()) return false;
     return isLimited(error) ? SLOW_POLL_MS : ms;
   };
 
@@ -96,6 +99,13 @@ export const queryClient = new QueryClient({
     queries: { retry: false, staleTime: POLL_MS / 2, refetchInterval: pollEvery(POLL_MS) },
   },
 });
+
+/** Requests data of a page by a call of the client; `more` says how often. */
+export const useCall = <T>(
+  queryKey: readonly unknown[],
+  call: (options: RequestOptions) => Promise<T>,
+  more: Partial<typeof slowly> = {},
+) => useQuery({ queryKey, queryFn: ({ signal }) => call({ signal }), ...more });
 
 /** Returns what was typed into a field of a form. */
 export function fieldOf(form: FormData, name: string): string {

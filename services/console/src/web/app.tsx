@@ -1,7 +1,7 @@
 import { QueryClientProvider, useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
-import { getSession, isSignedOut, once, queryClient, SessionContext, tenantOf } from './api.js';
+import { getSession, isSignedOut, once, queryClient, tenantOf } from './api.js';
 import { Frame } from './components/frame.js';
 import { Boundary, Failure, Skeleton } from './components/loaded.js';
 import { TenantForm } from './components/tenant-form.js';
@@ -45,11 +45,9 @@ function SignedIn({ onOtherLanguage }: { readonly onOtherLanguage: () => void })
   if (session === undefined)
     return error && !isSignedOut(error) ? <Failure error={error} onRetry={refetch} /> : <Skeleton />;
   return (
-    <SessionContext value={session}>
-      <Frame onOtherLanguage={onOtherLanguage}>
-        <Boundary key={here}>{session.isOperator && tenantOf() === '' ? <TenantForm /> : <Pages />}</Boundary>
-      </Frame>
-    </SessionContext>
+    <Frame session={session} onOtherLanguage={onOtherLanguage}>
+      <Boundary key={here}>{session.isOperator && tenantOf() === '' ? <TenantForm /> : <Pages />}</Boundary>
+    </Frame>
   );
 }
 

@@ -35,7 +35,8 @@ function formatsOf(locale: (typeof LOCALES)[Language]) {
     utc: new Intl.DateTimeFormat(locale, { ...dated, timeZone: 'UTC' }),
     weekday: new Intl.DateTimeFormat(locale, { ...dated, weekday: 'long' }),
     date: new Intl.DateTimeFormat(locale, { timeZone: ZONE, dateStyle: 'medium' }),
-    age: new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'long' }),
+    age: new Intl.RelativeTimeFormat(locale),
+    now: new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(0, 'second'),
   };
 }
 
@@ -61,8 +62,9 @@ export function speak(language: Language) {
   };
   return {
     ...{ language, locale, texts, count, time },
-    /** Fills the values of a text. */
-    say: (key: keyof Texts, values: Readonly<Record<string, string | number>> = {}): string =>
+    /** Fills the values of a text. `isCut`: there may be more than it counts. */
+    say: (key: keyof Texts, values: Readonly<Record<string, string | number>>, isCut = false): string =>
+      (isCut ? texts.atLeast : '') +
       texts[key].replaceAll(VALUE, (_, name: string, one?: string, many?: string) => {
         const value = values[name] ?? '';
         if (one !== undefined && many !== undefined) return value === 1 ? one : many;
@@ -74,9 +76,10 @@ export function speak(language: Language) {
     /** Within a week the day's name is enough. */
     since: (at: string): string =>
       Date.now() - Date.parse(at) < 6 * DAY_MS ? formats.weekday.format(new Date(at)) : time(at),
-    /** Such as `12 seconds ago`, `now` or `tomorrow`. */
+    /** Such as `12 seconds ago`, `now` or `in 1 day`. */
     relative: (at: string): string => {
       const seconds = Math.round((Date.parse(at) - Date.now()) / 1_000);
+      if (seconds === 0) return formats.now;
       const [unit, divisor] = UNITS.find(([, s]) => Math.abs(seconds) >= s) ?? UNITS[3];
       return formats.age.format(Math.trunc(seconds / divisor), unit);
     },

@@ -17,15 +17,15 @@ export const endpointOf = (url: string): string => url.replaceAll(/^https:\/\/|[
 
 /** An amount in cents: `38190.20` is 3819020. */
 export const centsOf = (amount: string): number => Number(amount.replace('.', ''));
-const waitingCents = ({ undelivered }: Pick<OverviewWebhook, 'undelivered'>): number =>
+const undeliveredCents = ({ undelivered }: Pick<OverviewWebhook, 'undelivered'>): number =>
   centsOf(undelivered?.amount ?? '0.00');
 
-/** Worst first; among equals, where most money waits, and then what has failed longest. */
+/** Worst first; among equals, where most money is not delivered, and then what has failed longest. */
 export const worstFirst = (webhooks: readonly OverviewWebhook[]): readonly OverviewWebhook[] =>
   webhooks.toSorted(
     (one, other) =>
       rankOf(one) - rankOf(other) ||
-      waitingCents(other) - waitingCents(one) ||
+      undeliveredCents(other) - undeliveredCents(one) ||
       (one.since ?? '~').localeCompare(other.since ?? '~'),
   );
 
@@ -43,13 +43,13 @@ export function failureText(
   return causeOf({ error: name, code, status }, language) ?? cause ?? code ?? name;
 }
 
-function waitingText({ undelivered }: ShownWebhook, { say, money }: Speech): string {
+function undeliveredText({ undelivered }: ShownWebhook, { say, money }: Speech): string {
   if (undelivered === undefined || undelivered.events === 0) return '';
   const { atLeast, events, amount } = undelivered;
-  return say(atLeast ? 'waitingAtLeast' : 'waiting', { events, amount: money(amount) });
+  return say('notDelivered', { events, amount: money(amount) }, atLeast);
 }
 
-/** Says what is wrong with a webhook, since when, how much waits, and when it goes on. */
+/** Says what is wrong with a webhook, since when, how much is not delivered, and when it goes on. */
 export function webhookSentence(webhook: ShownWebhook, speech: Speech): string {
   const { say, since, relative } = speech;
   const { topFailure, nextProbeAt = '' } = webhook;
@@ -60,13 +60,13 @@ export function webhookSentence(webhook: ShownWebhook, speech: Speech): string {
   const isAhead = Date.parse(nextProbeAt) > Date.now();
   const parts = [
     say('failing', { endpoint, since: began, cause }),
-    waitingText(webhook, speech),
+    undeliveredText(webhook, speech),
     isAhead ? say('nextAttempt', { at: relative(nextProbeAt) }) : '',
   ];
   return parts.filter((part) => part !== '').join(' ');
 }
 
-/** Says how many fail, and how much waits for all of them. A payment that two webhooks wait for is two notifications. */
+/** Says how many fail, and how much of all of them is not delivered. A payment that two webhooks did not get is two notifications. */
 function allBroken(broken: readonly OverviewWebhook[], { say, money }: Speech): string {
   const sums = broken.flatMap(({ undelivered = [] }) => undelivered);
   const events = sums.reduce((sum, one) => sum + one.events, 0);
@@ -75,7 +75,7 @@ function allBroken(broken: readonly OverviewWebhook[], { say, money }: Speech): 
   return say(sums.some(({ atLeast }) => atLeast) ? 'allBrokenAtLeast' : 'allBroken', values);
 }
 
-/** Says how all webhooks do: how many fail and what waits, and then what is wrong with the worst. */
+/** Says how all webhooks do: how many fail and what is not delivered, and then what is wrong with the worst. */
 export function overviewSentence(webhooks: readonly OverviewWebhook[], speech: Speech): string {
   const [worst] = worstFirst(webhooks);
   if (worst === undefined) return speech.texts.noWebhook;

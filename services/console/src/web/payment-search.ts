@@ -55,8 +55,8 @@ function spanOf({ time, day }: { readonly time: string; readonly day: string }, 
   const [, hour, minute] = TIME.exec(time) ?? [];
   if (hour === undefined) return day === '' ? [now - MONTH_MS, now] : [midnight, midnight + DAY_MS];
   const typed = midnight + (Number(hour) * 60 + Number(minute)) * 60_000;
-  // A time alone that is still to come was yesterday.
-  const at = day === '' && typed > now ? typed - DAY_MS : typed;
+  // A time alone that is still to come was yesterday. Clocks differ.
+  const at = day === '' && typed - AROUND_MS > now ? typed - DAY_MS : typed;
   return [at - AROUND_MS, at + AROUND_MS];
 }
 

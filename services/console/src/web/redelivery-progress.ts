@@ -3,7 +3,7 @@ import type { Speech } from './language.js';
 
 type Job = Pick<
   Redelivery,
-  'state' | 'createdAt' | 'matched' | 'matchedIsLowerBound' | 'sent' | 'refused' | 'expired'
+  'state' | 'createdAt' | 'updatedAt' | 'matched' | 'matchedIsLowerBound' | 'sent' | 'refused' | 'expired'
 >;
 
 /** How many deliveries a job has dealt with. */
@@ -11,17 +11,15 @@ export const doneOf = ({ sent, refused, expired }: Pick<Job, 'sent' | 'refused' 
   sent + refused + expired;
 
 /** Says how far a job is, what it did not send, and how long the rest takes at the speed so far. */
-export function progressText(
-  job: Job,
-  { say, relative }: Pick<Speech, 'say' | 'relative'>,
-  now: number,
-): string {
+export function progressText(job: Job, { say, relative }: Pick<Speech, 'say' | 'relative'>): string {
   const done = doneOf(job);
   const unsent = job.refused + job.expired;
-  const leftMs = ((job.matched - done) * (now - Date.parse(job.createdAt))) / done;
+  // Both times are the service's: a browser's clock may differ.
+  const tookMs = Date.parse(job.updatedAt) - Date.parse(job.createdAt);
+  const leftMs = ((job.matched - done) * tookMs) / done;
   const parts = [say(job.matchedIsLowerBound ? 'jobDoneAtLeast' : 'jobDone', { done, matched: job.matched })];
   if (unsent > 0) parts.push(say('jobUnsent', { count: unsent }));
   if (job.state === 'running' && Number.isFinite(leftMs) && !job.matchedIsLowerBound)
-    parts.push(say('jobEnds', { at: relative(new Date(now + Math.max(0, leftMs)).toISOString()) }));
+    parts.push(say('jobEnds', { at: relative(new Date(Date.now() + Math.max(0, leftMs)).toISOString()) }));
   return parts.join(' ');
 }

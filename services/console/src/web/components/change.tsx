@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { queryClient, useMayChange } from '../api.js';
+import { mayChange, queryClient } from '../api.js';
 import { useSpeech } from '../language.js';
 import { Failure } from './loaded.js';
 
@@ -18,7 +18,7 @@ export function Change({ label, change, done }: ChangeProps) {
     mutationFn: change,
     onSuccess: () => queryClient.invalidateQueries(),
   });
-  if (!useMayChange()) return null;
+  if (!mayChange()) return null;
   return (
     <>
       <button type="button" disabled={isPending} onClick={() => mutate()}>
@@ -44,7 +44,7 @@ export function ConfirmedChange({ label, ask, change }: ConfirmedChangeProps) {
     await change();
     reset();
   };
-  if (!useMayChange()) return null;
+  if (!mayChange()) return null;
   if (question === undefined)
     return (
       <>

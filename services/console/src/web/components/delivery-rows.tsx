@@ -26,27 +26,15 @@ function Heads() {
 
 function Row({ delivery }: { readonly delivery: DeliverySummary }) {
   const { texts, time, money } = useSpeech();
-  const {
-    deliveryId,
-    eventId,
-    status,
-    createdAt,
-    eventType,
-    amount,
-    endpointUrl,
-    ref,
-    lastStatus,
-    lastCode,
-    lastError,
-  } = delivery;
+  const { status, eventType, amount } = delivery;
   return (
-    <Link href={pageOf(`/deliveries/${deliveryId}`)} className="row">
+    <Link href={pageOf(`/deliveries/${delivery.deliveryId}`)} className="row">
       <span className={`state ${status}`}>{texts[`${status}One`]}</span>
-      <span>{time(createdAt)}</span>
-      <span>{isTestEvent(eventId) ? `${eventType}, ${texts.ofTest}` : eventType}</span>
+      <span>{time(delivery.createdAt)}</span>
+      <span>{isTestEvent(delivery.eventId) ? `${eventType}, ${texts.ofTest}` : eventType}</span>
       <span className="number">{amount === undefined ? '–' : money(amount)}</span>
-      <span className="cause">{endpointOf(endpointUrl ?? ref)}</span>
-      <span>{lastStatus ?? lastCode ?? lastError ?? '–'}</span>
+      <span className="cause">{endpointOf(delivery.endpointUrl ?? delivery.ref)}</span>
+      <span>{delivery.lastStatus ?? delivery.lastCode ?? delivery.lastError ?? '–'}</span>
     </Link>
   );
 }

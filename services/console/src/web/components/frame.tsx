@@ -1,6 +1,6 @@
-import { useCallback, useContext, useEffect, useRef, type ReactNode, type SubmitEvent } from 'react';
+import { useEffect, useRef, type ReactNode, type SubmitEvent } from 'react';
 import { Link, useLocation } from 'wouter';
-import { SessionContext, signOut, tenantOf } from '../api.js';
+import { signOut, tenantOf, type Session } from '../api.js';
 import { useSpeech } from '../language.js';
 import { Facts } from './facts.js';
 
@@ -31,13 +31,10 @@ function SearchBox() {
   const { texts } = useSpeech();
   const [, navigate] = useLocation();
   const box = useRef<HTMLInputElement>(null);
-  useKey(
-    '/',
-    useCallback(() => {
-      box.current?.focus();
-      box.current?.select();
-    }, []),
-  );
+  useKey('/', () => {
+    box.current?.focus();
+    box.current?.select();
+  });
   const find = (event: SubmitEvent): void => {
     event.preventDefault();
     const typed = box.current?.value.trim() ?? '';
@@ -64,7 +61,7 @@ function SearchBox() {
 function Keys() {
   const { texts } = useSpeech();
   const dialog = useRef<HTMLDialogElement>(null);
-  const open = useCallback(() => dialog.current?.showModal(), []);
+  const open = (): void => dialog.current?.showModal();
   useKey('?', open);
   return (
     <>
@@ -99,14 +96,15 @@ const PAGES = [
 ] as const;
 
 interface FrameProps {
+  readonly session: Session;
   readonly onOtherLanguage: () => void;
   readonly children: ReactNode;
 }
 
 /** What every page has: the way home, the search box, the language and the sign-out. */
-export function Frame({ onOtherLanguage, children }: FrameProps) {
+export function Frame({ session, onOtherLanguage, children }: FrameProps) {
   const { texts } = useSpeech();
-  const { personId, tenantId, isOperator } = useContext(SessionContext);
+  const { personId, tenantId, isOperator } = session;
   const [here] = useLocation();
   return (
     <>

@@ -1,7 +1,7 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import { ConnectionError, ProblemError } from '@webhooks/client';
 import { Component, useEffect, useState, type ReactNode } from 'react';
-import { isFinal, isSignedOut, SLOW_POLL_MS } from '../api.js';
+import { isSignedOut } from '../api.js';
 import { useSpeech } from '../language.js';
 import { Facts } from './facts.js';
 
@@ -27,20 +27,17 @@ function meaningOf(error: Error): 'forbidden' | 'limited' | 'outOfReach' | undef
 interface FailureProps {
   readonly error: Error;
   readonly onRetry: () => unknown;
-  /** Whether it is requested again by itself; default false. */
-  readonly goesOn?: boolean;
 }
 
 /** Shows a failure: what the service says, the id that its log has, and a button. */
-export function Failure({ error, onRetry, goesOn = false }: FailureProps) {
-  const { texts, say } = useSpeech();
+export function Failure({ error, onRetry }: FailureProps) {
+  const { texts } = useSpeech();
   const problem = error instanceof ProblemError ? error.problem : undefined;
   const meaning = meaningOf(error);
   return (
     <div role="alert" className="failure">
       {meaning && <p>{texts[meaning]}</p>}
       <p>{problem?.detail ?? error.message}</p>
-      {goesOn && <p>{say('again', { seconds: SLOW_POLL_MS / 1_000 })}</p>}
       <Facts facts={[[texts.requestId, problem?.correlationId]]} />
       <button type="button" onClick={() => onRetry()}>
         {texts.retry}
@@ -63,17 +60,8 @@ export class Boundary extends Component<{ readonly children: ReactNode }, { read
   }
 }
 
-/** How often times such as `in 12 seconds` are written anew, milliseconds. */
+/** How often times such as `in 12 seconds` are written anew, also while a request hangs, milliseconds. */
 const TICK_MS = 5_000;
-
-/** Draws the caller again every few seconds, also while a request hangs. */
-function useTick(): void {
-  const [, tick] = useState(0);
-  useEffect(() => {
-    const timer = setInterval(() => tick((count) => count + 1), TICK_MS);
-    return () => clearInterval(timer);
-  }, []);
-}
 
 interface AgeProps {
   /** Unix milliseconds; 0 while other data is loaded in place of what is shown. */
@@ -106,10 +94,13 @@ interface LoadedProps<T> {
 /** Shows data with its age. While a request hangs, and after a failure, the old data stays. Whoever is signed out is on the way to the issuer. */
 export function Loaded<T>({ query, isPolled = true, children }: LoadedProps<T>) {
   const { data, dataUpdatedAt, refetch } = query;
-  useTick();
+  const [, tick] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => tick((count) => count + 1), TICK_MS);
+    return () => clearInterval(timer);
+  }, []);
   const error = isSignedOut(query.error) ? null : query.error;
-  const goesOn = isPolled && !isFinal(error);
-  const failure = error && <Failure error={error} onRetry={refetch} goesOn={goesOn} />;
+  const failure = error && <Failure error={error} onRetry={refetch} />;
   if (data === undefined) return failure ?? <Skeleton />;
   return (
     <>

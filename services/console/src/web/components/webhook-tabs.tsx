@@ -1,8 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
 import type { Change as ChangeMade, DeliveryPolicy, Webhook, WebhookSecret } from '@webhooks/client';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { client, slowly } from '../api.js';
+import { client, slowly, useCall } from '../api.js';
 import { useSpeech, type Speech } from '../language.js';
 import { ConfirmedChange } from './change.js';
 import { Command, Copy } from './command.js';
@@ -21,11 +20,8 @@ const NEWEST = 20;
 
 export function DeliveriesTab({ webhook: { ref } }: TabProps) {
   const { texts } = useSpeech();
-  const query = useQuery({
-    ...slowly,
-    queryKey: ['deliveries of', ref],
-    queryFn: ({ signal }) => client.deliveries({ ref, limit: NEWEST }, { signal }),
-  });
+  const filter = { ref, limit: NEWEST };
+  const query = useCall(['deliveries of', ref], (options) => client.deliveries(filter, options), slowly);
   return (
     <Loaded query={query}>
       {({ data }) => (
@@ -57,10 +53,7 @@ function policyFacts(policy: DeliveryPolicy, { texts, count, time }: Speech): Fa
 
 export function PolicyTab({ webhook: { ref } }: TabProps) {
   const speech = useSpeech();
-  const query = useQuery({
-    queryKey: ['policy', ref],
-    queryFn: ({ signal }) => client.policy(ref, { signal }),
-  });
+  const query = useCall(['policy', ref], (options) => client.policy(ref, options));
   return (
     <>
       <Loaded query={query}>{(policy) => <Facts facts={policyFacts(policy, speech)} />}</Loaded>
@@ -81,7 +74,7 @@ export function SecretTab({ webhook: { ref, hasSecret, secretRotatedAt } }: TabP
       </p>
       <ConfirmedChange
         label={texts.rotate}
-        ask={() => Promise.resolve(texts.rotateQuestion)}
+        ask={() => Promise.resolve(hasSecret ? texts.rotateQuestion : texts.rotatedFirst)}
         change={async () => setMade(await client.rotateSecret(ref))}
       />
       {made && (
@@ -109,10 +102,7 @@ const changeColumns = ({ texts, time }: Speech): readonly Column<ChangeMade>[] =
 
 export function ChangesTab({ webhook: { ref } }: TabProps) {
   const speech = useSpeech();
-  const query = useQuery({
-    queryKey: ['changes', ref],
-    queryFn: ({ signal }) => client.changes(ref, { signal }),
-  });
+  const query = useCall(['changes', ref], (options) => client.changes(ref, options));
   return (
     <>
       <Loaded query={query}>

@@ -1,9 +1,9 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import type { AlertEndpoint, AlertEndpointInput } from '@webhooks/client';
 import type { SubmitEvent } from 'react';
-import { client, fieldOf, queryClient, useMayChange } from '../api.js';
+import { client, fieldOf, mayChange, queryClient, useCall } from '../api.js';
 import { ConfirmedChange } from '../components/change.js';
-import { Options } from '../components/choice.js';
+import { Options } from '../components/options.js';
 import { Command } from '../components/command.js';
 import { Failure, Loaded } from '../components/loaded.js';
 import { Table, type Column } from '../components/table.js';
@@ -38,7 +38,7 @@ function NewAlert() {
     mutationFn: (input: AlertEndpointInput) => client.createAlertEndpoint(input),
     onSuccess: () => queryClient.invalidateQueries(),
   });
-  if (!useMayChange()) return null;
+  if (!mayChange()) return null;
   const submit = (event: SubmitEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
@@ -68,10 +68,7 @@ function NewAlert() {
 export default function AlertsPage() {
   const speech = useSpeech();
   const { texts, say } = speech;
-  const query = useQuery({
-    queryKey: ['alerts'],
-    queryFn: ({ signal }) => client.alertEndpoints({ signal }),
-  });
+  const query = useCall(['alerts'], client.alertEndpoints);
   return (
     <>
       <Loaded query={query}>

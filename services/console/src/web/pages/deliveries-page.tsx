@@ -2,7 +2,7 @@ import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import type { DeliveryFilter } from '@webhooks/client';
 import { useSearchParams } from 'wouter';
 import { client, once } from '../api.js';
-import { Choice } from '../components/choice.js';
+import { Options } from '../components/options.js';
 import { Command } from '../components/command.js';
 import { DeliveryRows } from '../components/delivery-rows.js';
 import { Loaded } from '../components/loaded.js';
@@ -22,23 +22,23 @@ interface FiltersProps {
 /** What is filtered by: two choices, and each other filter of the address as a button that removes it. */
 function Filters({ filter, onChange }: FiltersProps) {
   const { texts } = useSpeech();
-  const statuses = STATUSES.map((status) => [status, texts[`${status}One`]] as const);
-  const types = EVENT_TYPES.map((type) => [type, type] as const);
   const others = FILTERS.filter(
     (name) => !['status', 'eventType'].includes(name) && filter[name] !== undefined,
   );
   return (
     <div className="actions">
-      <Choice
+      <Options
         label={texts.status}
-        value={filter.status}
-        choices={statuses}
+        value={filter.status ?? ''}
+        values={['', ...STATUSES]}
+        nameOf={(status) => (status === '' ? texts.all : texts[`${status}One`])}
         onChange={(value) => onChange('status', value)}
       />
-      <Choice
+      <Options
         label={texts.type}
-        value={filter.eventType}
-        choices={types}
+        value={filter.eventType ?? ''}
+        values={['', ...EVENT_TYPES]}
+        nameOf={(type) => type || texts.all}
         onChange={(value) => onChange('eventType', value)}
       />
       {others.map((name) => (
@@ -50,8 +50,11 @@ function Filters({ filter, onChange }: FiltersProps) {
   );
 }
 
-/** Requests deliveries page by page. */
-function useDeliveries(filter: DeliveryFilter) {
+/** Deliveries, the newest first. The filters stand in the address. */
+export default function DeliveriesPage() {
+  const { texts, say } = useSpeech();
+  const [parameters, setParameters] = useSearchParams();
+  const filter = filterOf(parameters);
   const query = useInfiniteQuery({
     ...once,
     queryKey: ['deliveries', filter],
@@ -69,15 +72,6 @@ function useDeliveries(filter: DeliveryFilter) {
   const more = async (): Promise<void> => {
     if (hasNextPage && !isFetching && error === null) await fetchNextPage();
   };
-  return { query, more, hasNextPage };
-}
-
-/** Deliveries, the newest first. The filters stand in the address. */
-export default function DeliveriesPage() {
-  const { texts, say } = useSpeech();
-  const [parameters, setParameters] = useSearchParams();
-  const filter = filterOf(parameters);
-  const { query, more, hasNextPage } = useDeliveries(filter);
   const change = (name: string, value: string): void =>
     setParameters((now) => {
       now.set(name, value);
@@ -92,7 +86,7 @@ export default function DeliveriesPage() {
             <Title>
               {deliveries.length === 0
                 ? texts.noDelivery
-                : say(hasNextPage ? 'deliveriesAtLeast' : 'deliveriesCount', { count: deliveries.length })}
+                : say('deliveriesCount', { count: deliveries.length }, hasNextPage)}
             </Title>
             <DeliveryRows deliveries={deliveries} onEnd={more} />
           </>

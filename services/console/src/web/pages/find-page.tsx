@@ -28,13 +28,13 @@ function Send({ eventId, webhookRef }: { readonly eventId: string; readonly webh
 /** The title of the page is the one sentence, or the sum of several. */
 function Verdicts({ evidence }: { readonly evidence: FoundEvidence }) {
   const speech = useSpeech();
-  const { language } = speech;
+  const { texts, language } = speech;
   const verdicts = urgentFirst(explainPayment({ ...evidence, now: Date.now() }));
   const summary =
-    summaryText(verdicts, reversedCents(evidence.payment), speech) || verdicts[0]?.text[language];
+    summaryText(verdicts, reversedCents(evidence.payment), speech) || (verdicts[0]?.text[language] ?? '');
   return (
     <>
-      {verdicts.length > 1 && <Title>{summary ?? ''}</Title>}
+      {verdicts.length > 1 && <Title>{(evidence.truncated ? `${texts.truncated} ` : '') + summary}</Title>}
       <ul className="verdicts">
         {verdicts.map((verdict, index) => (
           <li key={`${verdict.eventId} ${verdict.ref} ${index}`} className={verdict.kind}>
@@ -123,7 +123,7 @@ function Found({ id, evidence }: { readonly id: string; readonly evidence: Found
         )}
       </>
     );
-  const { deliveries, payment, truncated } = evidence;
+  const { deliveries, payment } = evidence;
   return (
     <>
       <Verdicts evidence={evidence} />
@@ -131,7 +131,6 @@ function Found({ id, evidence }: { readonly id: string; readonly evidence: Found
       <section>
         <h2>{texts.deliveries}</h2>
         {deliveries.length === 0 && <p>{texts.noDelivery}</p>}
-        {truncated && <p>{texts.truncated}</p>}
         {deliveries.map((delivery) => (
           <Delivery key={delivery.deliveryId} delivery={delivery} />
         ))}
@@ -148,7 +147,11 @@ function FoundById({ id }: { readonly id: string }) {
     queryFn: async () => (await findPayment(client, id)) ?? null,
     refetchInterval: (query) => slowlyFor(query.state.data?.webhooks.length)(query),
   });
-  return <Loaded query={query}>{(evidence) => <Found id={id} evidence={evidence ?? undefined} />}</Loaded>;
+  return (
+    <Loaded query={query} isPolled={query.data !== null}>
+      {(evidence) => <Found id={id} evidence={evidence ?? undefined} />}
+    </Loaded>
+  );
 }
 
 const paymentColumns = ({ texts, time, money }: Speech): readonly Column<TransactionSummary>[] => [
@@ -219,7 +222,7 @@ function FoundByAmount({ filter }: { readonly filter: PaymentSearch }) {
 /** What an id has; anything else is answered with a hint. */
 const ID = /^[\w-]{1,64}$/;
 /** An endToEndId, the id of an event or of a delivery, in a pasted text. */
-const PASTED = /\bE\d{20}[A-Za-z0-9]{11}\b|\bevt_[\w-]+|\b[a-z2-7]{52}\b/;
+const PASTED = /\bE[\dA-Z]{8}\d{12}[A-Za-z0-9]{11}\b|\bevt_[\w-]+|\b[a-z2-7]{52}\b/;
 /** The `ref` of a webhook. */
 const REF = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 

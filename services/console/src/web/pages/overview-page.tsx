@@ -1,8 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
 import type { Overview, OverviewWebhook } from '@webhooks/client';
 import { lazy, Suspense } from 'react';
 import { Link } from 'wouter';
-import { client, tenantOf } from '../api.js';
+import { client, tenantOf, useCall } from '../api.js';
 import { Command } from '../components/command.js';
 import { pageOf } from '../components/frame.js';
 import { Loaded } from '../components/loaded.js';
@@ -70,6 +69,6 @@ function Shown({ data, series }: Overview) {
 
 /** How all webhooks do. */
 export function OverviewPage() {
-  const query = useQuery({ queryKey: ['overview'], queryFn: ({ signal }) => client.overview({ signal }) });
+  const query = useCall(['overview'], client.overview);
   return <Loaded query={query}>{(overview) => <Shown {...overview} />}</Loaded>;
 }

@@ -1,24 +1,25 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import type { Redelivery, RedeliveryInput } from '@webhooks/client';
 import { useState, type SubmitEvent } from 'react';
 import { Link } from 'wouter';
-import { client, fieldOf, useMayChange } from '../api.js';
+import { client, fieldOf, mayChange, useCall } from '../api.js';
 import { Change } from '../components/change.js';
-import { Options } from '../components/choice.js';
+import { Options } from '../components/options.js';
 import { Command } from '../components/command.js';
 import { pageOf } from '../components/frame.js';
 import { Failure, Loaded } from '../components/loaded.js';
 import { Table, type Column } from '../components/table.js';
 import { Title } from '../components/title.js';
-import { useSpeech, type Speech, type Texts } from '../language.js';
+import { useSpeech, type Speech } from '../language.js';
 import { OFFSET } from '../days.js';
 import { endpointOf } from '../overview-sentences.js';
 import { doneOf, progressText } from '../redelivery-progress.js';
 
 /** What the states of a job are called. */
 const JOB_STATES = { running: 'jobRuns', completed: 'jobCompleted', cancelled: 'jobCancelled' } as const;
-/** The most that the service lists at once. */
+/** The most webhooks, and the most jobs, that the service lists at once. */
 const LISTED = 1_000;
+const JOBS = 200;
 const KINDS = ['dead', 'cancelled', 'delivered', 'missed'] as const;
 
 const columnsIn = (speech: Speech): readonly Column<Redelivery>[] => [
@@ -40,7 +41,7 @@ const columnsIn = (speech: Speech): readonly Column<Redelivery>[] => [
     cell: (job) => (
       <>
         <progress value={doneOf(job)} max={Math.max(1, job.matched)} aria-label={speech.texts.progress} />{' '}
-        {progressText(job, speech, Date.now())}
+        {progressText(job, speech)}
       </>
     ),
   },
@@ -53,8 +54,6 @@ const columnsIn = (speech: Speech): readonly Column<Redelivery>[] => [
       ),
   },
 ];
-
-const nameOfKind = (texts: Texts) => (kind: string) => texts[`${kind as (typeof KINDS)[number]}One`];
 
 /** Reads the form of a job; times are São Paulo's. */
 function inputOf(form: FormData): RedeliveryInput {
@@ -69,10 +68,8 @@ function inputOf(form: FormData): RedeliveryInput {
 /** Chooses one of the webhooks that take deliveries: to a disabled one nothing is sent. */
 function WebhookChoice({ isRequired }: { readonly isRequired: boolean }) {
   const { texts } = useSpeech();
-  const { data } = useQuery({
-    queryKey: ['webhooks'],
-    queryFn: ({ signal }) => client.list({ enabled: true, limit: LISTED }, { signal }),
-  });
+  const filter = { enabled: true, limit: LISTED };
+  const { data } = useCall(['webhooks'], (options) => client.list(filter, options));
   return (
     <label>
       {texts.webhook}{' '}
@@ -94,7 +91,7 @@ function NewJob() {
   const counting = useMutation({ mutationFn: (input: RedeliveryInput) => client.countRedelivery(input) });
   const { data: counted, error, variables: input, mutate, reset } = counting;
   const [kind, setKind] = useState<string>(KINDS[0]);
-  if (!useMayChange()) return null;
+  if (!mayChange()) return null;
   const submit = (event: SubmitEvent<HTMLFormElement>): void => {
     event.preventDefault();
     mutate(inputOf(new FormData(event.currentTarget)));
@@ -109,7 +106,7 @@ function NewJob() {
         label={texts.status}
         name="status"
         values={KINDS}
-        nameOf={nameOfKind(texts)}
+        nameOf={(one) => texts[`${one}One`]}
         onChange={setKind}
       />
       <label>
@@ -120,7 +117,7 @@ function NewJob() {
       {error && <Failure error={error} onRetry={() => mutate(input)} />}
       {counted && (
         <p role="status">
-          {say(counted.matchedIsLowerBound ? 'matchedAtLeast' : 'matched', { count: counted.matched })}{' '}
+          {say('matched', { count: counted.matched }, counted.matchedIsLowerBound)}{' '}
           {input.ref === undefined && texts.toEnabledOnly}{' '}
           {counted.matched > 0 && <Change label={texts.sendThem} change={() => send(counted.filter)} />}
         </p>
@@ -133,10 +130,7 @@ function NewJob() {
 export default function RedeliveriesPage() {
   const speech = useSpeech();
   const { texts, say } = speech;
-  const query = useQuery({
-    queryKey: ['redeliveries'],
-    queryFn: ({ signal }) => client.redeliveries({}, { signal }),
-  });
+  const query = useCall(['redeliveries'], (options) => client.redeliveries({ limit: JOBS }, options));
   return (
     <>
       <Loaded query={query}>

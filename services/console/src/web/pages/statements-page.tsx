@@ -16,7 +16,10 @@ const columnsIn = ({ texts, money, count }: Speech): readonly Column<StatementWe
   const sum = (head: string, of: (row: StatementWebhook) => Sum): Column<StatementWebhook> => ({
     head,
     isNumber: true,
-    cell: (row) => (of(row).events === 0 ? '–' : `${count(of(row).events)} · ${money(of(row).amount)}`),
+    cell: (row) => {
+      const { events, amount } = of(row);
+      return events === 0 && Number(amount) === 0 ? '–' : `${count(events)} · ${money(amount)}`;
+    },
   });
   return [
     {
@@ -58,16 +61,16 @@ function daySentence(statement: Statement, { say, texts, date }: Speech): string
   const unknown = unmatched.filter(({ eventType }) => webhooks.every((one) => one.eventType !== eventType));
   const unsent = unknown.reduce((sum, one) => sum + one.events, 0);
   const rest = unsent === 0 ? '' : ` ${say('unmatched', { count: unsent })}`;
-  return `${date(statement.date)}: ${became}. ${state}${rest}`;
+  return `${date(statement.date)}${became && `: ${became}`}. ${state}${rest}`;
 }
 
-/** What a month says: nothing of the whole month before all of it is read. */
-function monthSentence(days: readonly Statement[], isWhole: boolean, { say, date, texts }: Speech): string {
+/** What a month says: nothing of the whole month before all of it is read. `unread`: what it says until then; empty for a whole one. */
+function monthSentence(days: readonly Statement[], unread: string, { say, date, texts }: Speech): string {
   const differ = days.filter(({ balanced }) => !balanced);
   const busy = days.filter((day) => !isEmpty(day));
   const open = busy.filter((day) => day.open);
   if (differ.length > 0) return say('daysDiffer', { days: differ.map((day) => date(day.date)).join(', ') });
-  if (!isWhole) return texts.loading;
+  if (unread !== '') return unread;
   if (busy.length === 0) return texts.quietMonth;
   if (open.length === 0) return say('daysBalance', { count: busy.length });
   const closed = busy.length - open.length;
@@ -125,6 +128,7 @@ export default function StatementsPage() {
   // 422: this day is not stored any more, nor is any before it.
   const isCut = query.error instanceof ProblemError && query.error.status === 422;
   const cut = isCut ? `${texts.notKept} ` : '';
+  const unread = query.error ? texts.statements : texts.loading;
   return (
     <>
       <Loaded query={query} isPolled={false}>
@@ -132,7 +136,7 @@ export default function StatementsPage() {
           const busy = days.filter((day) => !isEmpty(day));
           return (
             <>
-              <Title>{cut + monthSentence(days, cut !== '' || !query.hasNextPage, speech)}</Title>
+              <Title>{cut + monthSentence(days, isCut || !query.hasNextPage ? '' : unread, speech)}</Title>
               {busy.map((statement) => (
                 <Day key={statement.date} statement={statement} />
               ))}

@@ -1,7 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
 import type { EndpointHealth, Webhook } from '@webhooks/client';
 import { Link, useSearchParams } from 'wouter';
-import { client, slowly } from '../api.js';
+import { client, slowly, useCall } from '../api.js';
 import { Change, ConfirmedChange } from '../components/change.js';
 import { Command } from '../components/command.js';
 import { pageOf } from '../components/frame.js';
@@ -36,7 +35,7 @@ function Actions({ webhook }: Shown) {
   };
   const ask = async (): Promise<string> => {
     const { data, nextCursor } = await client.deliveries({ ref, status: 'pending', limit: COUNTED });
-    return say(nextCursor === undefined ? 'disableCount' : 'disableAtLeast', { count: data.length });
+    return say('disableCount', { count: data.length }, nextCursor !== undefined);
   };
   return (
     <div className="actions">
@@ -82,25 +81,13 @@ function Tabs({ webhook }: Shown) {
   );
 }
 
-/** What is known of its failures. The sum of what waits is the overview's. */
-function useHealth(ref: string) {
-  const health = useQuery({
-    queryKey: ['health', ref],
-    queryFn: ({ signal }) => client.health(ref, { signal }),
-  });
-  const overview = useQuery({
-    ...slowly,
-    queryKey: ['overview'],
-    queryFn: ({ signal }) => client.overview({ signal }),
-  });
-  return { health, undelivered: overview.data?.data.find((one) => one.ref === ref)?.undelivered };
-}
-
 function Page({ webhook }: Shown) {
   const speech = useSpeech();
   const { texts } = speech;
   const { ref, endpointUrl, eventType } = webhook;
-  const { health, undelivered } = useHealth(ref);
+  const health = useCall(['health', ref], (options) => client.health(ref, options));
+  const overview = useCall(['overview'], client.overview, slowly);
+  const undelivered = overview.data?.data.find((one) => one.ref === ref)?.undelivered;
   const { state, failingSince: since, until: nextProbeAt, failures = [] } = health.data ?? {};
   const [topFailure] = failures;
   const optional = Object.entries({ since, nextProbeAt, topFailure, undelivered });
@@ -130,9 +117,6 @@ function Page({ webhook }: Shown) {
 
 /** One webhook: why it fails, and what can be done. */
 export default function WebhookPage({ webhookRef: ref }: { readonly webhookRef: string }) {
-  const query = useQuery({
-    queryKey: ['webhook', ref],
-    queryFn: ({ signal }) => client.get(ref, { signal }),
-  });
+  const query = useCall(['webhook', ref], (options) => client.get(ref, options));
   return <Loaded query={query}>{(webhook) => <Page webhook={webhook} />}</Loaded>;
 }

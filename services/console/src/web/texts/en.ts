@@ -1,6 +1,5 @@
 /** Every sentence of the pages in English. A name in braces is a value. */
 export const EN = {
-  product: 'Webhooks',
   overview: 'Overview',
   search: 'An id, or 14:32 42.00',
   find: 'Find',
@@ -19,8 +18,9 @@ export const EN = {
   allWell: 'All webhooks take what they are sent: {count} {count|webhook|webhooks}.',
   noWebhook: 'No webhook is registered yet.',
   failing: '{endpoint} fails since {since}. {cause}',
-  waiting: '{events} {events|payment waits|payments wait}: {amount}.',
-  waitingAtLeast: 'At least {events} {events|payment waits|payments wait}: {amount}.',
+  notDelivered: '{events} {events|payment is|payments are} not delivered: {amount}.',
+  /** Stands before a sentence that begins with a number. */
+  atLeast: 'At least ',
   nextAttempt: 'Next attempt {at}.',
   webhook: 'Webhook',
   state: 'State',
@@ -67,7 +67,7 @@ export const EN = {
   rotate: 'New signing secret',
   rotateQuestion: 'The secret before it signs too for 24 hours more. Make a new one?',
   rotated: 'This secret is shown once. The one before it signs too, until {until}.',
-  rotatedFirst: 'This secret is shown once.',
+  rotatedFirst: 'The secret is shown once.',
   cancel: 'Cancel',
   changes: 'Changes',
   secret: 'Secret',
@@ -75,7 +75,6 @@ export const EN = {
   failures: 'Failures',
   noDelivery: 'No delivery matches.',
   deliveriesCount: '{count} {count|delivery|deliveries}, the newest first.',
-  deliveriesAtLeast: 'At least {count} deliveries, the newest first.',
   all: 'all',
   working: 'Working …',
   sendAgain: 'Send again',
@@ -89,7 +88,6 @@ export const EN = {
   from: 'From (São Paulo)',
   countThem: 'Count them',
   matched: '{count} {count|delivery|deliveries} would be sent.',
-  matchedAtLeast: 'At least {count} deliveries would be sent.',
   sendThem: 'Send them',
   noJob: 'No redelivery runs.',
   jobsRun: '{count} {count|redelivery runs|redeliveries run}.',
@@ -113,7 +111,6 @@ export const EN = {
   keyMove: 'next and previous delivery of a list',
   keyOpen: 'opens it',
   keyClose: 'Close',
-  disableAtLeast: 'At least {count} deliveries wait and will be cancelled.',
   allDeliveries: 'All deliveries of this webhook',
   byDefault: 'the default',
   timeout: 'Time-out',
@@ -126,7 +123,8 @@ export const EN = {
   secretSince: 'The secret is of {since}.',
   address: 'Address',
   add: 'Add',
-  paymentsFound: '{count} {count|payment|payments} of {amount} between {from} and {to}.',
+  paymentsFound:
+    '{count} {count|payment or reversal|payments or reversals} of {amount} between {from} and {to}.',
   limited: 'Too many requests at once.',
   failingSince: 'fails since',
   quietDay: 'There was no attempt.',
@@ -143,14 +141,16 @@ export const EN = {
   jobRuns: 'running',
   jobCompleted: 'completed',
   jobCancelled: 'cancelled',
-  jobUnsent: '{count} not sent: their webhook or notification is gone.',
+  jobUnsent:
+    '{count} not sent: the webhook is disabled, has another type or is gone, or the notification is no longer stored.',
   jobEnds: 'Ends {at}.',
   removeAlert: 'Nobody there is told any more.',
   paymentsAtLeast:
-    'At least {count} {count|payment|payments} of {amount} between {from} and {to}: name a time to see all.',
-  allBroken: '{count} webhooks fail, {events} {events|notification waits|notifications wait}: {amount}.',
+    'At least {count} {count|payment or reversal|payments or reversals} of {amount} between {from} and {to}: name a time to see all.',
+  allBroken:
+    '{count} webhooks fail, {events} {events|notification is|notifications are} not delivered: {amount}.',
   allBrokenAtLeast:
-    '{count} webhooks fail, at least {events} {events|notification waits|notifications wait}: {amount}.',
+    '{count} webhooks fail, at least {events} {events|notification is|notifications are} not delivered: {amount}.',
   noWebhookOf: 'The tenant {tenant} has no webhook. Is its name spelled like this?',
   forbidden: 'You may not do or see this: ask whoever administers your sign-in.',
   outOfReach: 'The service cannot be reached now.',
@@ -173,7 +173,6 @@ export const EN = {
   end: 'ended',
   notSignedIn:
     'Signing in or out did not succeed: the issuer refused it, it took too long, or the issuer cannot be reached.',
-  again: 'It is requested again within {seconds} s.',
   difference: 'difference',
   jobDoneAtLeast: '{done} of at least {matched}.',
   signedOut: 'You are signed out.',

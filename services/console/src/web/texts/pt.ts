@@ -2,7 +2,6 @@ import type { EN } from './en.js';
 
 /** Every sentence of the pages in Portuguese. */
 export const PT: Readonly<Record<keyof typeof EN, string>> = {
-  product: 'Webhooks',
   overview: 'Visão geral',
   search: 'Um id, ou 14:32 42,00',
   find: 'Buscar',
@@ -21,8 +20,8 @@ export const PT: Readonly<Record<keyof typeof EN, string>> = {
   allWell: 'Todos os webhooks recebem o que lhes é enviado: {count} {count|webhook|webhooks}.',
   noWebhook: 'Nenhum webhook foi cadastrado ainda.',
   failing: '{endpoint} falha desde {since}. {cause}',
-  waiting: '{events} {events|pagamento aguarda|pagamentos aguardam}: {amount}.',
-  waitingAtLeast: 'Pelo menos {events} {events|pagamento aguarda|pagamentos aguardam}: {amount}.',
+  notDelivered: '{events} {events|pagamento não foi entregue|pagamentos não foram entregues}: {amount}.',
+  atLeast: 'Pelo menos ',
   nextAttempt: 'Próxima tentativa {at}.',
   webhook: 'Webhook',
   state: 'Estado',
@@ -70,7 +69,7 @@ export const PT: Readonly<Record<keyof typeof EN, string>> = {
   rotate: 'Novo segredo',
   rotateQuestion: 'O segredo anterior ainda assina por mais 24 horas. Criar um novo?',
   rotated: 'Este segredo é mostrado uma vez. O anterior também assina, até {until}.',
-  rotatedFirst: 'Este segredo é mostrado uma vez.',
+  rotatedFirst: 'O segredo é mostrado uma única vez.',
   cancel: 'Cancelar',
   changes: 'Mudanças',
   secret: 'Segredo',
@@ -78,7 +77,6 @@ export const PT: Readonly<Record<keyof typeof EN, string>> = {
   failures: 'Falhas',
   noDelivery: 'Nenhuma entrega corresponde.',
   deliveriesCount: '{count} {count|entrega|entregas}, da mais nova à mais antiga.',
-  deliveriesAtLeast: 'Pelo menos {count} entregas, da mais nova à mais antiga.',
   all: 'todos',
   working: 'Um momento …',
   sendAgain: 'Enviar de novo',
@@ -92,7 +90,6 @@ export const PT: Readonly<Record<keyof typeof EN, string>> = {
   from: 'Desde (São Paulo)',
   countThem: 'Contar',
   matched: '{count} {count|entrega seria enviada|entregas seriam enviadas}.',
-  matchedAtLeast: 'Pelo menos {count} entregas seriam enviadas.',
   sendThem: 'Enviar',
   noJob: 'Nenhum reenvio em andamento.',
   jobsRun: '{count} {count|reenvio|reenvios} em andamento.',
@@ -116,7 +113,6 @@ export const PT: Readonly<Record<keyof typeof EN, string>> = {
   keyMove: 'entrega seguinte e anterior de uma lista',
   keyOpen: 'abre',
   keyClose: 'Fechar',
-  disableAtLeast: 'Pelo menos {count} entregas aguardam e serão canceladas.',
   allDeliveries: 'Todas as entregas deste webhook',
   byDefault: 'o padrão',
   timeout: 'Tempo limite',
@@ -129,7 +125,8 @@ export const PT: Readonly<Record<keyof typeof EN, string>> = {
   secretSince: 'O segredo é de {since}.',
   address: 'Endereço',
   add: 'Adicionar',
-  paymentsFound: '{count} {count|pagamento|pagamentos} de {amount} entre {from} e {to}.',
+  paymentsFound:
+    '{count} {count|pagamento ou devolução|pagamentos ou devoluções} de {amount} entre {from} e {to}.',
   limited: 'Requisições demais de uma vez.',
   failingSince: 'falha desde',
   quietDay: 'Não houve tentativas.',
@@ -146,15 +143,16 @@ export const PT: Readonly<Record<keyof typeof EN, string>> = {
   jobRuns: 'em andamento',
   jobCompleted: 'concluído',
   jobCancelled: 'cancelado',
-  jobUnsent: '{count} não {count|enviada|enviadas}: o webhook ou a notificação não existe mais.',
+  jobUnsent:
+    '{count} não {count|enviada|enviadas}: o webhook está desativado, tem outro tipo ou não existe mais, ou a notificação não está mais guardada.',
   jobEnds: 'Termina {at}.',
   removeAlert: 'Ninguém ali será mais avisado.',
   paymentsAtLeast:
-    'Pelo menos {count} {count|pagamento|pagamentos} de {amount} entre {from} e {to}: informe a hora para ver todos.',
+    'Pelo menos {count} {count|pagamento ou devolução|pagamentos ou devoluções} de {amount} entre {from} e {to}: informe a hora para ver todos.',
   allBroken:
-    '{count} webhooks falham, {events} {events|notificação aguarda|notificações aguardam}: {amount}.',
+    '{count} webhooks falham, {events} {events|notificação não foi entregue|notificações não foram entregues}: {amount}.',
   allBrokenAtLeast:
-    '{count} webhooks falham, pelo menos {events} {events|notificação aguarda|notificações aguardam}: {amount}.',
+    '{count} webhooks falham, pelo menos {events} {events|notificação não foi entregue|notificações não foram entregues}: {amount}.',
   noWebhookOf: 'O tenant {tenant} não tem webhook. O nome se escreve assim?',
   forbidden: 'Você não pode fazer ou ver isto: fale com quem administra o seu acesso.',
   outOfReach: 'O serviço não pode ser alcançado agora.',
@@ -177,7 +175,6 @@ export const PT: Readonly<Record<keyof typeof EN, string>> = {
   end: 'encerrado',
   notSignedIn:
     'Não foi possível entrar ou sair: o emissor recusou, demorou demais, ou o emissor não pode ser alcançado.',
-  again: 'Será pedido de novo em até {seconds} s.',
   difference: 'diferença',
   jobDoneAtLeast: '{done} de pelo menos {matched}.',
   signedOut: 'Você saiu.',
