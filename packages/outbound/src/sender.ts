@@ -129,7 +129,7 @@ export class Sender {
     this.#budget.close();
   }
 
-  /** Current numbers, for metrics. */
+  /** Current numbers. */
   stats() {
     const oldest = this.#inFlight.head?.value;
     return {

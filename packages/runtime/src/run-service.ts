@@ -50,9 +50,7 @@ export const readProcessSettings = (settings: SettingsReader) => ({
  */
 function createShutdown(log: Logger, closers: Closers, timeoutMs: number) {
   let ending = false;
-  let worst = 0;
   return (reason: string, exitCode: number): void => {
-    worst = Math.max(worst, exitCode);
     if (ending) {
       if (exitCode === 0) process.exit(1);
       return;
@@ -61,7 +59,7 @@ function createShutdown(log: Logger, closers: Closers, timeoutMs: number) {
     log.info('stopping', { reason });
     closers.closeAll(log, timeoutMs, { orderly: exitCode === 0 }).then(
       (clean) => {
-        const code = clean ? worst : 1;
+        const code = clean ? Math.max(exitCode, Number(process.exitCode ?? 0)) : 1;
         log.info('stopped', { clean: code === 0 });
         process.exit(code);
       },
@@ -79,6 +77,8 @@ function watchProcess(log: Logger, shutdown: Shutdown): void {
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (error: unknown) => {
       log.error('unexpected fault', { event, ...errorFields(error) });
+      // Also when the process is ending already.
+      process.exitCode = 1;
       shutdown(event, 1);
     });
   }

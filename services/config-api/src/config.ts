@@ -32,7 +32,7 @@ export interface EgressAddress {
 /** Name of the database when the connection string has none. */
 export const DATABASE = 'webhook_config';
 
-/** A tenant may register all its webhooks in a row. Open requests end within the 4 s of the database. */
+/** A tenant may register all its webhooks in a row. Open requests end within 6 s: 4 of the database, 2 of Kafka. */
 const API_DEFAULTS: ApiDefaults = { port: 8081, maxOpenRequests: 128, tenantRequestsPerSecond: 100 };
 
 function readUrlPolicy(settings: SettingsReader, { addresses }: SenderSettings): UrlPolicy {

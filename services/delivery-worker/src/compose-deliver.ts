@@ -68,32 +68,20 @@ function openAdmission(config: WorkerConfig, cache: ConfigurationCache, scope: S
 
 /** Wires one delivery, from its task to its settlement. */
 export function composeDeliver(config: WorkerConfig, parts: DeliveryParts, scope: ServiceScope) {
-  const { cache, publish, attemptLog, observers } = parts;
   const sender = openSender(config, scope);
-  const admission = openAdmission(config, cache, scope);
-  const { vendorHeader, forwardTraceparent, schedule } = config;
-  const { userAgent } = config.sending;
+  const admission = openAdmission(config, parts.cache, scope);
   // While the egress proxy is down, thousands of attempts fail alike.
   const throttle = createLogThrottle();
   const ports: DeliverPorts = {
-    ...{
-      cache,
-      publish,
-      attemptLog,
-      admission,
-      sender,
-      userAgent,
-      vendorHeader,
-      forwardTraceparent,
-      schedule,
-    },
+    ...{ ...config, ...parts, admission, sender },
+    userAgent: config.sending.userAgent,
     startSpan: scope.tracing.startSpan,
     onFault: ({ ref, deliveryId, traceparent }, fault) =>
       throttle((attempts) => {
         const fields = { attempts, ref, deliveryId, traceId: traceIdOf(traceparent), ...errorFields(fault) };
         scope.log.error('an attempt could not be made', fields);
       }),
-    observe: observers.settled,
+    observe: parts.observers.settled,
   };
   return {
     deliver: (task: DeliveryTask, source: RecordOrigin) => deliver(task, source, ports),

@@ -49,8 +49,8 @@ const LONGEST_TIER_MS = Math.max(...RETRY_TIERS.map(({ delayMs }) => delayMs));
  */
 const WAITING_FAN_OUTS = 10;
 /**
- * Time from the stop signal until nothing is in flight, milliseconds; the sources get at least a third of it.
- * Attempts with a longer timeout (30 s at most) may exceed it: the next owner of their partitions repeats them.
+ * Time from the stop signal until the sources stop, milliseconds. Attempts with a longer timeout (30 s at most) are waited
+ * for; then the sources get a third of it. What is in flight after that is repeated by the next owner.
  */
 const STOP_MS = 15_000;
 
@@ -129,7 +129,7 @@ async function openTaskSources(parts: SourceParts): Promise<void> {
     settled: new SettledMemory(REMEMBERED_SETTLEMENTS),
     maxAgeMs,
     damaged: ({ topic, partition, offset }, reason) => {
-      scope.log.error('a task cannot be read', { topic, partition, offset, reason });
+      scope.log.error('a task cannot be read or handled', { topic, partition, offset, reason });
       observers.damaged();
     },
   };
@@ -185,13 +185,14 @@ export async function composeDeliveryWorker(config: WorkerConfig, scope: Service
   const parts = { cache, publish, attemptLog: createAttemptLog(publish), observers };
   const delivering = composeDeliver(config, parts, scope);
   const stops: SourceParts['stops'] = [];
+  // Before the sources, so that a stop does not wait for a frozen broker first.
+  watchRetention({ kafka, topics: READ_TOPICS, sources }, scope);
   scope.onClose('sources', async ({ orderly }) => {
     const endAt = performance.now() + STOP_MS;
     if (orderly) await delivering.drain();
     const leftMs = Math.max(endAt - performance.now(), STOP_MS / 3);
     await Promise.all(stops.map((stop) => stop(leftMs)));
   });
-  watchRetention({ kafka, topics: READ_TOPICS, sources }, scope);
   const budget = createQuarantineBudget(scope.log);
   scope.health.readiness('quarantine', budget.fault, false);
   createSourceGauges(sources, scope);

@@ -1,4 +1,4 @@
-import { headerText, TOPICS } from '@webhooks/contracts';
+import { headerText, MAX_EVENT_BYTES, TOPICS } from '@webhooks/contracts';
 import { createKafka, openSink, readKafkaSettings, readToEnd, type KafkaRecord } from '@webhooks/kafka';
 import { readSettings, reportFaults } from '@webhooks/runtime';
 
@@ -35,7 +35,7 @@ let [seen, returned] = [0, 0];
 async function handle(record: KafkaRecord): Promise<void> {
   const described = describe(record);
   if (!sink) process.stdout.write(`${JSON.stringify(described)}\n`);
-  else if (!described.isCut) {
+  else if (!described.isCut && described.bytes <= MAX_EVENT_BYTES) {
     await sink.send({ topic: TOPICS.events, key: record.key, value: record.value });
     returned += 1;
   }
@@ -50,4 +50,4 @@ try {
   await kafka.close();
 }
 if (command === 'return')
-  process.stdout.write(`${returned} records returned, ${seen - returned} are not whole\n`);
+  process.stdout.write(`${returned} records returned, ${seen - returned} are too large\n`);

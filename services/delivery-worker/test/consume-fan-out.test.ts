@@ -57,6 +57,15 @@ it('a slice is delivered and its rest published once, however often it is read',
   expect(closed).toMatchObject([{ kind: 'fan-out', isOpen: false }]);
 });
 
+it('a fan-out of a newer version waits in a tier', async () => {
+  const { ports, delivered, published } = openRig();
+  const record = recordOf();
+  const headers = { ...record.headers, 'task-version': Buffer.from('2') };
+  await consumeFanOut({ ...record, headers }, ports);
+  expect(delivered).toEqual([]);
+  expect(published).toMatchObject([{ topic: 'webhooks.retries.30s', value: record.value }]);
+});
+
 it('a fan-out whose partition is lost while it waits delivers nothing, and is delivered when it is read again', async () => {
   const { ports, partition, delivered } = openRig();
   partition.assigned = false;

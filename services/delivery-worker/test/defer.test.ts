@@ -24,11 +24,22 @@ describe('after our own fault a delivery', () => {
       {},
       { kind: 'deferred', reason: 'fault', dueAt: NOW + 30 * SECOND, isLogged: true },
     ],
-    ['then twice as long', 1, {}, { kind: 'deferred', reason: 'fault', dueAt: NOW + MINUTE, isLogged: true }],
+    [
+      'then twice as long',
+      1,
+      { firstDueAt: NOW - DAY },
+      { kind: 'deferred', reason: 'fault', dueAt: NOW + MINUTE, isLogged: true },
+    ],
+    [
+      'and a quarter of its age at most, whatever deferred it before',
+      6,
+      { firstDueAt: NOW - 4 * MINUTE },
+      { kind: 'deferred', reason: 'fault', dueAt: NOW + MINUTE, isLogged: true },
+    ],
     [
       'and 30 min at most',
       1_000,
-      {},
+      { firstDueAt: NOW - DAY },
       { kind: 'deferred', reason: 'fault', dueAt: NOW + 30 * MINUTE, isLogged: true },
     ],
     [

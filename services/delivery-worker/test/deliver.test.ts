@@ -31,9 +31,10 @@ const SCHEDULE = { delaysMs: [1_000], jitter: 0, maxAgeMs: 86_400_000, retryAfte
 
 type Reader = DeliverPorts['cache']['reader'];
 /** A cache that finds the first configuration once, and the second from then on. */
-function cacheOf(first: Configuration, second = first, reader: Partial<Reader> = {}): DeliverPorts['cache'] {
-  let looks = 0;
-  const find = () => (looks++ === 0 ? first : second);
+/** `looks`: how often the first configuration is found. */
+function cacheOf(first: Configuration, second = first, reader: Partial<Reader> = {}, looks = 2) {
+  let looked = 0;
+  const find = () => (looked++ < looks ? first : second);
   const fresh = { isFresh: () => true, whenFresh: () => Promise.resolve(), catchUp: () => Promise.resolve() };
   return { table: { find, hasTenant: () => true, enabledFor: () => [] }, reader: { ...fresh, ...reader } };
 }
@@ -167,6 +168,14 @@ describe('a delivery', () => {
       expect(rig.admission.stats().busy).toBe(0);
     },
   );
+
+  it('whose webhook was disabled while it was queued begins no attempt, and gives the slot back', async () => {
+    let posts = 0;
+    const post = () => Promise.resolve({ ...ACCEPTED, status: 200 + posts++ });
+    const rig = openRig({ cache: cacheOf(ACTIVE, DISABLED, {}, 1), sender: { post } });
+    expect(await rig.start()).toBe('cancelled');
+    expect({ posts, ends: rig.ends }).toEqual({ posts: 0, ends: ['unmade'] });
+  });
 
   it('whose URL changed before the first byte is attempted at the new one', async () => {
     const attempted: string[] = [];

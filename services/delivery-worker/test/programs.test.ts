@@ -36,11 +36,11 @@ it('rejected lists what was rejected and returns what is whole, once; lag says h
   expect(listed.out).not.toContain('endToEndId');
 
   const returned = await run('rejected', 'return');
-  expect(returned).toEqual({ code: 0, out: '1 records returned, 1 are not whole\n' });
+  expect(returned).toEqual({ code: 0, out: '1 records returned, 1 are too large\n' });
   const seen = await bench.follow(TOPICS.events);
   await eventually(() => expect(seen.map((record) => String(record.value))).toEqual([value]));
   expect(await run('rejected', 'list')).toEqual({ code: 0, out: '' });
-  expect((await run('rejected', 'return')).out).toBe('0 records returned, 0 are not whole\n');
+  expect((await run('rejected', 'return')).out).toBe('0 records returned, 0 are too large\n');
 
   await bench.publish(TOPICS.rejected, whole);
   expect((await run('lag')).out).toMatch(

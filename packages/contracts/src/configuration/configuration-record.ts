@@ -58,8 +58,7 @@ export const configurationKey = (tenantId: string, ref: string): string => `${te
  * Key of the mark, the one record of the topic that is no configuration. No tenant has this name. config-api writes the
  * mark when all configurations are on the topic. A topic without the mark is new, or was recreated and lacks webhooks.
  *
- * The value is a list of offsets, by partition: the positions that config-api had read. Marks of earlier versions have
- * the value `true`. When a partition ends before its offset, the mark belongs to an earlier topic and is ignored.
+ * The value is a list of offsets, by partition: the positions that config-api had read. When a partition ends before its offset, the mark belongs to an earlier topic and is ignored.
  */
 export const COMPLETE_KEY = '/complete';
 
@@ -67,14 +66,9 @@ export const COMPLETE_KEY = '/complete';
 export const isCompleteMark = ({ key }: { readonly key: Uint8Array | null }): boolean =>
   String(key ?? '') === COMPLETE_KEY;
 
-/** Reads the offsets of the mark, by partition; empty for the value `true`. Undefined for other records and values. Throws for a mark that is no JSON. */
-export function readCompleteMark(record: {
-  readonly key: Uint8Array | null;
-  readonly value: Uint8Array | null;
-}): readonly number[] | undefined {
-  if (!isCompleteMark(record) || record.value === null) return undefined;
-  const read: unknown = JSON.parse(String(record.value));
-  if (read === true) return [];
+/** Reads the offsets of a mark, by partition. Undefined for another value. Throws for one that is no JSON. */
+export function readCompleteMark(value: Uint8Array | null): readonly number[] | undefined {
+  const read: unknown = JSON.parse(String(value));
   return Array.isArray(read) ? read.map(Number) : undefined;
 }
 

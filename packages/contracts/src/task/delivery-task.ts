@@ -179,7 +179,7 @@ export const readTraceparent = (text: string | undefined): string | undefined =>
 export const traceIdOf = (traceparent: string | undefined): string | undefined => traceparent?.slice(3, 35);
 
 const WORD = /^[\x21-\x7e]{1,256}$/;
-// The same patterns as in the attempt log. A value that only the log refuses would be delivered and never logged.
+// The patterns of words in the attempt log. A value that only the log refuses would be delivered and never logged.
 const CYCLE = new RegExp(PATTERNS.cycle, 'u');
 const EVENT_ID = new RegExp(PATTERNS.eventId, 'u');
 const TENANT_ID = new RegExp(PATTERNS.tenantId, 'u');

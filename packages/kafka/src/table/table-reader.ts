@@ -87,8 +87,7 @@ export class TableReader {
   #isCompacted = false;
   /** Start of the last request that showed no partitions besides the known ones. */
   #listedAt = -Infinity;
-  /** Resolves when everything published before this call has been passed to `onRecord`. Rejects after 35 s, or 70 s while another call waits. */
-  readonly catchUp = shareNext(() => this.#readToEnds());
+  readonly #catchUp = shareNext(() => this.#readToEnds());
   /** Resolves when waiting callers must check their condition again. */
   #progress = Promise.withResolvers<undefined>();
   #ended: Error | undefined;
@@ -106,6 +105,11 @@ export class TableReader {
       onError: (error) => this.#endIfFatal(error),
     });
     this.#watchPartitions().catch((error: unknown) => this.#endIfFatal(error));
+  }
+
+  /** Resolves when everything published before this call has been passed to `onRecord`. Rejects after 35 s, or 70 s while another call waits. */
+  catchUp(): Promise<void> {
+    return this.#catchUp();
   }
 
   /**

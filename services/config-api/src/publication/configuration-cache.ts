@@ -52,7 +52,7 @@ export class ConfigurationCache {
   }
 
   apply(record: Pick<KafkaRecord, 'key' | 'value'>): void {
-    if (isCompleteMark(record)) this.complete = readCompleteMark(record);
+    if (isCompleteMark(record)) this.complete = readCompleteMark(record.value);
     else this.#applyConfiguration(record);
   }
 

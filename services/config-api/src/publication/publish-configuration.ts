@@ -20,7 +20,7 @@ interface PublisherOptions {
   readonly published: Counter<'result'>;
 }
 
-/** Deadline of the acknowledgement. With it, a caller gets a response within 5 s. */
+/** Deadline of the acknowledgement. With the 4 s of the database, a caller gets a response within 6 s. */
 const PUBLISH_MS = 2_000;
 
 const keyOf = ({ tenantId, ref }: Configuration): string => configurationKey(tenantId, ref);

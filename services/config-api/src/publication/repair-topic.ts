@@ -1,4 +1,5 @@
 import { configurationKey } from '@webhooks/contracts';
+import { settleAll } from '@webhooks/runtime';
 import type { ConfigurationCache, ConfigurationName, TopicState } from './configuration-cache.js';
 import { PAGE } from '../store/configuration-store.js';
 import type { ConfigurationStore } from '../store/configuration-store.js';
@@ -66,13 +67,15 @@ export async function repairAll(ports: RepairPorts, signal: AbortSignal): Promis
   let after = '';
   for (;;) {
     const page = await ports.page(after, PAGE);
-    for (const document of page) {
-      after = configurationKey(document.tenantId, document.ref);
-      if (differenceOf(document, ports.topicState.stateOf(document)) === 'none') continue;
+    const repair = async (document: Configuration): Promise<void> => {
+      if (differenceOf(document, ports.topicState.stateOf(document)) === 'none') return;
       const isSettled = Math.abs(now - document.updatedAt.getTime()) >= SETTLED_MS;
       if (!isSettled || !(await repairOne(document, ports))) isDone = false;
-    }
-    if (page.length < PAGE) return isDone;
+    };
+    await settleAll(page.map(repair));
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE) return isDone;
+    after = configurationKey(last.tenantId, last.ref);
     if (signal.aborted) return false;
   }
 }

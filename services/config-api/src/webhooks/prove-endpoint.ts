@@ -58,7 +58,7 @@ export function withoutProof(store: ConfigurationStore): ConfigurationStore {
 }
 
 /**
- * With the 2 s for Kafka, a caller gets a response within 5 s. The connect timeout is shorter, so that the error
+ * With the 2 s for Kafka, a caller gets a response within 6 s. The connect timeout is shorter, so that the error
  * distinguishes a firewall from a slow endpoint.
  */
 const LIMITS = { attemptTimeoutMs: 2_500, connectTimeoutMs: 2_000 };

@@ -6,6 +6,7 @@ import {
   COMPLETE_KEY,
   configurationKey,
   parseConfigurationRecord,
+  isCompleteMark,
   readCompleteMark,
   RevisionTable,
   TOPIC_TABLE,
@@ -260,7 +261,7 @@ describe('with a broker of its own', () => {
       kafka: client,
       topic: TOPICS.configurations,
       onRecord: (record) => {
-        mark = readCompleteMark(record) ?? mark;
+        if (isCompleteMark(record)) mark = readCompleteMark(record.value) ?? mark;
         seen.add(String(record.key));
       },
     });

@@ -55,7 +55,7 @@ export class Admission {
   /**
    * Returns a permit or a deferral. Returns a promise only when the delivery waits in memory, for seconds at most.
    * `last`: the delivery's last attempt. It ignores the endpoint's health, but is deferred like others when it would
-   * wait too long.
+   * wait too long, or when the breaker opens while it is queued.
    */
   admit(task: DeliveryTask, target: EndpointTarget, last: boolean): Verdict | Promise<Verdict> {
     const endpoint = this.#table.of(task, target);

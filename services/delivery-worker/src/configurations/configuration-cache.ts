@@ -82,7 +82,7 @@ export async function openConfigurationCache(
     topic: TOPICS.configurations,
     onRecord: (record) => {
       if (isCompleteMark(record)) {
-        complete = readCompleteMark(record);
+        complete = readCompleteMark(record.value);
         return;
       }
       const configuration = readConfiguration(record, keyring, scope.log);

@@ -30,8 +30,8 @@ const isRecentEnough = (
 ): configuration is Configuration => configuration !== undefined && configuration.revision >= task.revision;
 
 /**
- * Returns the configuration in force, synchronously when the cache is fresh and has it. Nothing may be awaited
- * between this read and the attempt.
+ * Returns the configuration in force, synchronously when the cache is fresh and has it. It is checked again when admission
+ * has permitted the attempt.
  */
 export function currentConfiguration(
   task: DeliveryTask,

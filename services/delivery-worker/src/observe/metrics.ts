@@ -56,7 +56,7 @@ export function createMeters(registry: Registry) {
     damaged: addCounter(
       registry,
       'webhook_damaged_tasks_total',
-      'Records of deliveries and retries that could not be read',
+      'Records of deliveries, fan-outs and retries that could not be read or handled',
     ),
   };
 }

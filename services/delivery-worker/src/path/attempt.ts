@@ -30,8 +30,7 @@ export const outcomeClass = (outcome: AttemptOutcome): string =>
 /** Converts the sender's result: a 2xx is accepted, any other status is refused. */
 export function toOutcome(result: Exclude<SendResult, { kind: 'withdrawn' | 'throttled' }>): AttemptOutcome {
   const { durationMs } = result;
-  if (result.kind === 'unreachable')
-    return { kind: 'unreachable', error: result.error, code: result.code, durationMs };
+  if (result.kind === 'unreachable') return result;
   if (result.kind === 'forbidden') return { kind: 'forbidden', error: result.error, durationMs };
   const { status, retryAfter } = result;
   if (status >= 200 && status < 300) return { kind: 'accepted', status, durationMs };

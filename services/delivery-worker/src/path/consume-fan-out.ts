@@ -45,7 +45,8 @@ async function deliverSlice(fanOut: FanOut, source: RecordOrigin, ports: FanOutP
  */
 export async function consumeFanOut(record: KafkaRecord, ports: FanOutPorts): Promise<void> {
   const parsed = parseFanOut(record.headers, record.undecodable === undefined ? record.value : null);
-  if (!parsed.ok) return publishDamaged(record, parsed.reason, ports);
+  // What a newer version wrote waits for a newer worker.
+  if (!parsed.ok) return (parsed.isUnknown ? deferRecord : publishDamaged)(record, parsed.reason, ports);
   const { task } = parsed;
   if (ports.turns.isOverShare(task.tenantId)) return deferRecord(record, 'expired', ports);
   const { eventId, origin, afterRef = '' } = task;

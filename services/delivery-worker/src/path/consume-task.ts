@@ -14,7 +14,7 @@ export interface ConsumeTaskPorts {
   readonly settled: SettledMemory;
   /** Maximum age of a delivery, milliseconds. */
   readonly maxAgeMs: number;
-  /** Reports a record that cannot be read as a task. */
+  /** Reports a record that cannot be read or handled. */
   readonly damaged: (record: KafkaRecord, reason: string) => void;
 }
 
@@ -44,7 +44,7 @@ export async function publishDamaged(
   ports.damaged(record, reason);
 }
 
-/** First wait of a deferred record, milliseconds. Later waits are a quarter of its age: about 35 in 8 days. */
+/** First wait of a deferred record, milliseconds. Later waits are a quarter of its age: about 40 in 8 days. */
 const FIRST_WAIT_MS = 60_000;
 
 /** Writes a record unchanged to a retry tier, with a new due time. */
@@ -71,8 +71,8 @@ export async function deferRecord(
   const now = Date.now();
   const limit = (headerNumber(record.headers, 'first-due-at') ?? 0) + ports.maxAgeMs;
   if (now >= limit) return publishDamaged(record, reason, ports);
-  const waitMs = Math.max(FIRST_WAIT_MS, (now - (limit - ports.maxAgeMs)) / 4);
-  return publishUnchanged(record, { dueAt: Math.ceil(Math.min(now + waitMs, limit)), waitMs }, ports.publish);
+  const waitMs = Math.min(Math.max(FIRST_WAIT_MS, (now - (limit - ports.maxAgeMs)) / 4), limit - now);
+  return publishUnchanged(record, { dueAt: Math.ceil(now + waitMs), waitMs }, ports.publish);
 }
 
 /** Whether the record is a fan-out. Only a task has a `delivery-id`. */

@@ -121,7 +121,8 @@ const MAX_FAULT_WAIT_MS = 1_800_000;
 const LAST_ATTEMPT_GRACE_MS = 86_400_000;
 
 /**
- * When an attempt is retried that was not made because of a fault of this system: after 30 s, doubling up to 30 min.
+ * When an attempt is retried that was not made because of a fault of this system: after 30 s, doubling with each deferral
+ * up to a quarter of the delivery's age, and to 30 min.
  * A delivery at its maximum age still gets its last attempt, so its deadline is extended by a day. With another
  * `deadReason` there is no extension: its webhook is unknown.
  */
@@ -130,11 +131,12 @@ export function deferAfterFault(
   input: Pick<DecisionInput, 'firstDueAt' | 'now' | 'schedule'>,
   deadReason: DeadReason = 'expired',
 ): Settlement {
-  const { now } = input;
+  const { now, firstDueAt } = input;
   const limit = limitOf(input);
   const graceMs = deadReason === 'expired' ? LAST_ATTEMPT_GRACE_MS : 0;
   if (now >= limit + graceMs) return { kind: 'dead', reason: deadReason };
-  const dueAt = now + Math.min(FIRST_FAULT_WAIT_MS * 2 ** deferralCount, MAX_FAULT_WAIT_MS);
+  const longestMs = Math.max(FIRST_FAULT_WAIT_MS, Math.ceil((now - firstDueAt) / 4));
+  const dueAt = now + Math.min(FIRST_FAULT_WAIT_MS * 2 ** deferralCount, longestMs, MAX_FAULT_WAIT_MS);
   const latest = now < limit ? limit : dueAt;
   return { kind: 'deferred', reason: 'fault', dueAt: Math.min(dueAt, latest), isLogged: true };
 }

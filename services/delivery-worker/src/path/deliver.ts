@@ -74,6 +74,8 @@ async function makeAttempt(
   const at = Date.now();
   let end: PermitEnd = { kind: 'unmade' };
   try {
+    // The delivery may have waited for its permit.
+    if (!isCurrent(configuration, cache)) return undefined;
     const result = await attempt(task, configuration, () => isCurrent(configuration, cache), ports);
     if (result.kind === 'withdrawn') return undefined;
     if (result.kind === 'throttled')

@@ -46,7 +46,7 @@ export function createQuarantineBudget(log: Logger, now = () => performance.now(
 export type QuarantineBudget = ReturnType<typeof createQuarantineBudget>;
 
 /**
- * Failed calls until a record is quarantined, about three seconds. There are few, because each may post the record's
+ * Failed calls until a record is quarantined, about a second. There are few, because each may post the record's
  * neighbours again.
  */
 const TRIES = 5;
