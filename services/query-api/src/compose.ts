@@ -25,7 +25,6 @@ import type { OnSkipped } from './projection/projection.js';
 import { composeRedelivery } from './redelivery/compose.js';
 import { createPublishTasks } from './redelivery/redelivery-task.js';
 import type { PublishTasks } from './redelivery/redelivery-task.js';
-import { testOperations } from './redelivery/send-one.js';
 import { statementOperations } from './statements/statement.js';
 
 const PUBLISH_MS = 3_000;
@@ -88,7 +87,6 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
     ...{ database, lists },
     catchUp: () => catchUps.get(TOPICS.events),
     retentionMs: retention.notificationMs,
-    logRetentionMs: retention.logMs,
     // Half of the open requests may wait for notifications. The other half is reserved for all other operations.
     waiting: { total: Math.ceil(config.api.maxOpenRequests / 2), perTenant: config.maxWaitingPerTenant },
   });
@@ -97,8 +95,9 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
   const projections = composed.map(({ projection }) => skipRefused(projection, onSkipped));
   const runQuery: RunPositionQuery = (statement) => database.writing()(statement);
   const catchUps = runProjections({ kafka, groupPrefix, projections, runQuery }, scope);
-  const episodes = { database, configurations, publish, failingAfterMs, catchUp: () => catchUp(HEALTH) };
-  reviewEpisodes(episodes, scope);
+  // Alerts count deliveries in the log, too.
+  const review = () => catchUp(HEALTH, TOPICS.attempts);
+  reviewEpisodes({ database, configurations, publish, failingAfterMs, catchUp: review }, scope);
   return [
     ...transactions.operations,
     ...deliveryLog.operations,
@@ -114,7 +113,6 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
     ),
     ...statementOperations({ database, configurations, retentionMs: retention.logMs, catchUp: catchUpAll }),
     ...overviewOperations({ database, configurations, lists }),
-    ...testOperations({ database, configurations, publish }),
   ];
 }
 

@@ -20,7 +20,7 @@ const modelsOn = (connection: Connection, retention: Retention) => ({
   episodes: episodeModelOn(connection, retention.logMs),
   events: eventModelOn(connection, retention),
   fanOuts: fanOutModelOn(connection),
-  totals: totalsModelOn(connection),
+  totals: totalsModelOn(connection, retention.logMs),
 });
 
 /** Every collection of this service. */

@@ -2,7 +2,7 @@ import { MAX_TIME_MS } from '@webhooks/contracts';
 import { DUPLICATE_KEY } from '@webhooks/mongodb';
 import type { RunQuery } from '@webhooks/mongodb';
 import { mongo, Schema } from 'mongoose';
-import type { IndexOptions } from 'mongoose';
+import type { IndexOptions, Query } from 'mongoose';
 
 /** A document with a version that rises from 1. A document that is written only once has no version. */
 interface Row {
@@ -69,6 +69,14 @@ async function upsertChunk<R extends Row, T>(
     left = (await runQuery((collection) => writeRows(collection, rows))).map(({ _id }) => _id);
   }
 }
+
+/** Reads up to `max` rows in one reply. By default the driver fetches 101 rows and then the rest. */
+export const readUpTo = <R>(query: Query<unknown, unknown>, max: number): Promise<readonly R[]> =>
+  query
+    .limit(max)
+    .batchSize(max + 1)
+    .lean<R[]>()
+    .exec();
 
 /** Splits a list into lists of `MAX_STATEMENT`, one for each statement. */
 export const chunksOf = <T>(all: readonly T[]): readonly (readonly T[])[] =>

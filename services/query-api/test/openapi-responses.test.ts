@@ -65,9 +65,9 @@ describe('openapi.yaml describes', () => {
   it.each(EVENT_TYPES)(
     'what the queries answer of a %s, the test notification that it is included',
     (eventType) => {
-      const event = makeTestEvent({ tenantId, eventType }, 'evt_test_1', now);
-      for (const isTest of [true, false]) {
-        const transaction = mergeEvents(event.data.endToEndId, [{ event, isTest }]);
+      for (const id of ['evt_test_1', 'evt_1']) {
+        const event = makeTestEvent({ tenantId, eventType }, id, now);
+        const transaction = mergeEvents(event.data.endToEndId, [event]);
         expect(fault('Transaction', viewTransaction(transaction))).toBeUndefined();
         const list = { data: [viewEvent(event)], results: 1 };
         expect(fault('TransactionList', list)).toBeUndefined();
@@ -85,8 +85,7 @@ describe('openapi.yaml describes', () => {
     const event = makeTestEvent({ tenantId, eventType: 'PIX_REVERSAL' }, 'evt_1', now);
     if (event.eventType !== 'PIX_REVERSAL') throw new Error('expected a reversal');
     const data = { ...event.data, txId, reason: 'MD06', requestedAt: event.occurredAt };
-    const known = [{ event: { ...event, data }, isTest: false }];
-    const charge = viewCharge(txId, [mergeEvents(data.endToEndId, known)]);
+    const charge = viewCharge(txId, [mergeEvents(data.endToEndId, [{ ...event, data }])]);
     expect(charge).toMatchObject({ status: 'ATIVA', pix: [{ reversals: [{ reason: 'MD06' }] }] });
     expect(fault('Charge', charge)).toBeUndefined();
   });

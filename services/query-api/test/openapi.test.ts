@@ -22,8 +22,6 @@ import { MAX_SHARING, sealCursor } from '../src/payments/pull-page.js';
 import { JOBS_PARAMETERS, redeliveryOperations } from '../src/redelivery/compose.js';
 import type { RedeliveryParts } from '../src/redelivery/compose.js';
 import { REDELIVERABLE } from '../src/redelivery/redelivery-store.js';
-import { testOperations } from '../src/redelivery/send-one.js';
-import type { TestPorts } from '../src/redelivery/send-one.js';
 import { MAX_MATCHED } from '../src/redelivery/start-redelivery.js';
 import { overviewOperations } from '../src/overview/overview.js';
 import type { OverviewOptions } from '../src/overview/overview.js';
@@ -52,7 +50,6 @@ const served = [
   ...createDeliveryOperations({} as DeliveryPorts),
   ...redeliveryOperations({} as RedeliveryParts),
   ...composeHealth({} as HealthOptions).operations,
-  ...testOperations({} as TestPorts),
   ...statementOperations({} as StatementOptions),
   ...overviewOperations({} as OverviewOptions),
 ];

@@ -33,7 +33,8 @@ const operations = [
   ...redeliveryOperations({ storeFor: nothing, findDelivery: nothing } as unknown as RedeliveryParts),
 ].flatMap((operation) => {
   const property = /:(\w+)/.exec(operation.path)?.[1];
-  return property === undefined ? [] : [{ ...operation, property }];
+  // `refOf` belongs to http-api.
+  return property === undefined || property === 'ref' ? [] : [{ ...operation, property }];
 });
 
 const requestOf = (params: Readonly<Record<string, string>>): ApiRequest => ({

@@ -115,7 +115,7 @@ export function composeDeliveryLog(options: DeliveryLogOptions) {
           // Notifications first, so that every delivery that is shown can be sent again.
           await Promise.all(notifications.map(storeNotification));
           const facts = await writeEntries(database.writing(), entries);
-          await countFacts(database.writing(), facts, retentionMs);
+          await countFacts(database.writing(), facts);
           await storeFanOuts(database.writing(), fanOuts);
         };
         const spans = entries.map((entry) =>

@@ -16,7 +16,7 @@ export interface Related {
 }
 
 function viewRelated({ event, webhook }: Related) {
-  const payment: Partial<ReturnType<typeof viewEvent>> = event ? viewEvent(readRow(event).event) : {};
+  const payment: Partial<ReturnType<typeof viewEvent>> = event ? viewEvent(readRow(event)) : {};
   const { endToEndId, txId, amount } = payment;
   return omitUndefined({ endpointUrl: webhook?.endpointUrl, endToEndId, txId, amount });
 }

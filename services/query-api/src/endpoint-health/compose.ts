@@ -39,13 +39,15 @@ const PACK_ID = /^[0-9a-f]{8}-\d+$/;
  * every year.
  */
 function readPack(record: KafkaRecord, onSkipped: OnSkipped): ReadPack | undefined {
-  const { partition, offset, key, value } = record;
+  const { partition, offset, key, value, timestamp } = record;
   const parsed = value === null ? undefined : parseAttemptPack(value);
   if (parsed?.ok !== true) return undefined;
   const { records } = parsed;
   const entries = records.filter(({ at }) => at < Date.now() + DAY_MS);
   if (entries.length < records.length) onSkipped(record, 'dated-ahead');
-  return { partition, offset, id: PACK_ID.exec(String(key))?.[0], entries };
+  // A worker's clock may be ahead. What is reported began before the broker appended the report.
+  const timed = entries.map((entry) => ({ ...entry, at: Math.min(entry.at, timestamp) }));
+  return { partition, offset, id: PACK_ID.exec(String(key))?.[0], entries: timed };
 }
 
 /** Composes the projection and the query about the health of endpoints, counted from their attempts. */

@@ -122,7 +122,7 @@ const findRange = (runQuery: RunHealthQuery, range: object): Promise<readonly He
     endpointHealth.find(range, WITHOUT_BOOKKEEPING).lean<HealthBucket[]>().exec(),
   );
 
-/** Returns the buckets of an endpoint's last day: at most 144 documents, by the index of `_id`. */
+/** Returns the buckets of an endpoint's last day: at most 145 documents, by the index of `_id`. */
 export function findBuckets(
   runQuery: RunHealthQuery,
   { tenantId, ref, now }: { readonly tenantId: string; readonly ref: string; readonly now: number },

@@ -72,25 +72,12 @@ function countFailure(
 
 type Attempt = Extract<AttemptLogEntry, { readonly kind: 'attempt' }>;
 
-const addSuccess = (bucket: HealthBucket, { at }: Attempt): HealthBucket => ({
-  ...bucket,
-  succeeded: bucket.succeeded + 1,
-  lastSuccessAt: later(bucket.lastSuccessAt, at),
-});
-
 /** Returns the name of a failure. It names a member in the database, so it contains no `.` and no `$`. */
 function kindOf({ status, error, code }: Attempt): string {
   if (status !== undefined) return String(status);
   const name = cleanWord(error ?? OTHER);
   return code === undefined ? name : `${name}/${code}`;
 }
-
-const addFailure = (bucket: HealthBucket, attempt: Attempt): HealthBucket => ({
-  ...bucket,
-  failed: bucket.failed + 1,
-  failures: countFailure(bucket.failures, kindOf(attempt), attempt.at),
-  lastFailureAt: later(bucket.lastFailureAt, attempt.at),
-});
 
 /** Adds one entry to a bucket. */
 export function addEntry(bucket: HealthBucket, entry: AttemptLogEntry): HealthBucket {
@@ -102,6 +89,10 @@ export function addEntry(bucket: HealthBucket, entry: AttemptLogEntry): HealthBu
   if (entry.kind !== 'attempt') return bucket;
   const bin = String(binOf(entry.durationMs));
   const durations = { ...bucket.durations, [bin]: (bucket.durations[bin] ?? 0) + 1 };
+  const { succeeded, failed, lastSuccessAt, lastFailureAt } = bucket;
   const timed = { ...bucket, durations };
-  return entry.result === 'delivered' ? addSuccess(timed, entry) : addFailure(timed, entry);
+  if (entry.result === 'delivered')
+    return { ...timed, succeeded: succeeded + 1, lastSuccessAt: later(lastSuccessAt, entry.at) };
+  const failures = countFailure(bucket.failures, kindOf(entry), entry.at);
+  return { ...timed, failed: failed + 1, failures, lastFailureAt: later(lastFailureAt, entry.at) };
 }

@@ -20,7 +20,7 @@ import type { FailureCount, HealthBucket } from './health-bucket.js';
  */
 type State = 'disabled' | 'idle' | 'healthy' | 'deferred' | 'failing' | 'paused';
 
-/** Failures in a row from which an endpoint counts as failing; one that never succeeded fails from the first. */
+/** Failures in a row from which an endpoint counts as failing; one without a success within a day fails from the first. */
 const FAILING_AFTER = 3;
 
 export const timeOf = (at: number): string => new Date(at).toISOString();
@@ -80,7 +80,9 @@ export function stateOf(buckets: readonly HealthBucket[], { enabled, episode }: 
     return view(isDeferred ? 'deferred' : state);
   }
   const failingSince = timeOf(episode.first.at);
-  const until = latest(buckets.map(({ deferredUntil }) => deferredUntil));
+  // What was deferred before the episode began waited for another address or an earlier breaker.
+  const since = buckets.filter(({ startAt }) => startAt >= bucketStartOf(episode.first.at));
+  const until = latest(since.map(({ deferredUntil }) => deferredUntil));
   return until > now
     ? view('paused', { until: timeOf(until), failingSince })
     : view('failing', { failingSince });

@@ -90,7 +90,7 @@ const byTime = chainOrders<AttemptLogEntry>(
 
 /**
  * Folds entries of an endpoint; entries that were folded before change nothing. Partitions are read in any order:
- * failures join an episode in any order, and it ends with the first success that is read after it began.
+ * failures join an episode in any order, and it ends with the first success that began after it.
  */
 export function foldEntries(
   known: EndpointEpisodes,

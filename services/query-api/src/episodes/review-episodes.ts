@@ -1,5 +1,5 @@
 import { AppError } from '@webhooks/http-api';
-import { repeatUntilClose } from '@webhooks/runtime';
+import { repeatUntilClose, settleAll } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import type { ConfigurationRow, KnownConfiguration } from '../configurations.js';
 import { MAX_STATEMENT } from '../documents.js';
@@ -64,8 +64,13 @@ export async function reviewPage(after: string, ports: AlertPorts): Promise<stri
   );
   const alerted = Map.groupBy(due.filter(isAlerted), tenantOf);
   const outboxes = page.filter((row) => 'tasks' in row).map(({ _id }) => tenantOf(_id));
-  for (const tenantId of new Set([...outboxes, ...alerted.keys()]))
-    await sendAlerts(tenantId, alerted.get(tenantId) ?? [], ports);
+  const sent: Promise<void>[] = [];
+  for (const tenantId of new Set([...outboxes, ...alerted.keys()])) {
+    sent.push(sendAlerts(tenantId, alerted.get(tenantId) ?? [], ports));
+    // One after the other; a tenant's fault stops no other tenant's alerts.
+    await Promise.allSettled(sent);
+  }
+  await settleAll(sent);
   return (page.length === MAX_STATEMENT && page.at(-1)?._id) || '';
 }
 

@@ -79,8 +79,6 @@ interface TransactionOptions
    * Returns the catch-up of the projection `events`. Undefined while it is not running; then a miss proves nothing.
    */
   readonly catchUp: () => CatchUp | undefined;
-  /** How long totals are stored, milliseconds. */
-  readonly logRetentionMs: number;
 }
 
 /**
@@ -160,7 +158,7 @@ export function composePayments(options: TransactionOptions) {
       apply: async (records) => {
         const stored = await storeEvents(database.writing(), records);
         const real = stored.filter(({ test }) => !test);
-        await countFacts(database.writing(), real.map(toAccepted), options.logRetentionMs);
+        await countFacts(database.writing(), real.map(toAccepted));
       },
     } satisfies Projection,
     operations: [

@@ -11,9 +11,8 @@ import type { KafkaRecord } from '@webhooks/kafka';
 import type { RunQuery } from '@webhooks/mongodb';
 import { mongo } from 'mongoose';
 import type { Connection, Model } from 'mongoose';
-import { documentSchema, expiring, placeOf, writeRows } from '../documents.js';
+import { documentSchema, expiring, placeOf, readUpTo, writeRows } from '../documents.js';
 import type { Retention } from '../documents.js';
-import type { KnownEvent } from './merge-events.js';
 import { parseCents } from './view-transaction.js';
 import { omitUndefined } from '../omit-undefined.js';
 
@@ -91,9 +90,9 @@ export function toRow(
 }
 
 /** Reads the event of a document. Its bytes were checked before they were written. */
-export const readRow = ({ tenantId, body, test }: EventRow): KnownEvent => ({
-  event: { ...(JSON.parse(body.toString()) as PaymentEvent), tenantId },
-  isTest: test === true,
+export const readRow = ({ tenantId, body }: EventRow): PaymentEvent => ({
+  ...(JSON.parse(body.toString()) as PaymentEvent),
+  tenantId,
 });
 
 export type RunEventQuery = RunQuery<{ readonly events: EventModel }>;
@@ -189,11 +188,7 @@ export async function findByIds(
   if (eventIds.length === 0) return new Map();
   const ids = [...new Set(eventIds)].map((eventId) => keyOf(tenantId, eventId));
   const rows = await runQuery(({ events }) =>
-    events
-      .find({ _id: { $in: ids } })
-      .batchSize(ids.length + 1)
-      .lean<EventRow[]>()
-      .exec(),
+    readUpTo<EventRow>(events.find({ _id: { $in: ids } }), ids.length),
   );
   return new Map(rows.map((row) => [idOf(row._id), row]));
 }

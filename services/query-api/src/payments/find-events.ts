@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { AppError, invalidRequest } from '@webhooks/http-api';
 import { REQUEST_MS } from '@webhooks/mongodb';
 import { shareNext } from '@webhooks/runtime';
+import { readUpTo } from '../documents.js';
 import { findByIds, idOf, keyOf, readRow } from './event-store.js';
 import type { RunEventQuery, EventRow } from './event-store.js';
 import { mergeEvents } from './merge-events.js';
@@ -20,13 +21,7 @@ export type FindByKey = (keys: readonly string[]) => Promise<readonly EventRow[]
 
 /** Finds events, at most `MAX_EVENTS + 1`. */
 const findEvents = (runQuery: RunEventQuery, filter: object): Promise<readonly EventRow[]> =>
-  runQuery(({ events }) =>
-    events
-      .find(filter)
-      .limit(MAX_EVENTS + 1)
-      .lean<EventRow[]>()
-      .exec(),
-  );
+  runQuery(({ events }) => readUpTo(events.find(filter), MAX_EVENTS + 1));
 
 /** Finds one event of a tenant. Waits by `catchUp` after a miss; throws 503 when the projection is late. */
 export function findEvent(

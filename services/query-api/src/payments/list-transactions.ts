@@ -3,7 +3,7 @@ import { invalidRequest, oneOf, readQuery } from '@webhooks/http-api';
 import type { ApiRequest, ConcurrencyLimiter, Operation } from '@webhooks/http-api';
 import { REQUEST_MS } from '@webhooks/mongodb';
 import { cursorAfter, cursorOf, LIMIT, LIST_PARAMETERS } from '../delivery-log/list-query.js';
-import { timeOfPlace, timeText } from '../documents.js';
+import { readUpTo, timeOfPlace, timeText } from '../documents.js';
 import { DAY_MS } from '../endpoint-health/health-bucket.js';
 import { readRow } from './event-store.js';
 import type { EventRow, RunEventQuery } from './event-store.js';
@@ -55,19 +55,9 @@ function placesOf(wanted: Wanted) {
 }
 
 const findRange = (runQuery: RunEventQuery, range: object, max: number): Promise<readonly EventRow[]> =>
-  runQuery(({ events }) =>
-    events
-      .find(range)
-      .maxTimeMS(REQUEST_MS)
-      .sort({ place: -1 })
-      .limit(max)
-      // All rows come in one reply; by default the driver fetches 101 rows and then the rest.
-      .batchSize(max + 1)
-      .lean<EventRow[]>()
-      .exec(),
-  );
+  runQuery(({ events }) => readUpTo(events.find(range).maxTimeMS(REQUEST_MS).sort({ place: -1 }), max));
 
-const viewRow = (row: EventRow) => viewEvent(readRow(row).event);
+const viewRow = (row: EventRow) => viewEvent(readRow(row));
 
 const isWanted =
   ({ eventType: type, amount: cents, status }: Wanted) =>

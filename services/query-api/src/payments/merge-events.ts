@@ -1,4 +1,4 @@
-import type { PaymentEvent, UtcTime } from '@webhooks/contracts';
+import { TEST_EVENT, type PaymentEvent, type UtcTime } from '@webhooks/contracts';
 import { orderBy, chainOrders } from '../order.js';
 
 /** An event that reports a reversal. */
@@ -6,7 +6,7 @@ export type Reversal = Extract<PaymentEvent, { readonly eventType: 'PIX_REVERSAL
 /** An event that reports a payment. */
 export type Payment = Exclude<PaymentEvent, Reversal>;
 
-/** A time as text that sorts by time: without trailing zeros of the fraction. */
+/** A time as text that sorts by time: without trailing zeros of the seconds and their fraction. */
 export const timeKey = (time: UtcTime): string => time.replace(/[.0]*Z$/, '');
 
 /** A payment without a status is settled. */
@@ -21,12 +21,6 @@ export const compareEvents = chainOrders<PaymentEvent>(
   orderBy(({ occurredAt }) => timeKey(occurredAt)),
   orderBy(({ id }) => id),
 );
-
-/** An event. `isTest`: its id says that nothing was paid. */
-export interface KnownEvent {
-  readonly event: PaymentEvent;
-  readonly isTest: boolean;
-}
 
 /** One Pix of one tenant. */
 export interface Transaction {
@@ -43,13 +37,13 @@ export interface Transaction {
 const isReversal = (event: PaymentEvent): event is Reversal => event.eventType === 'PIX_REVERSAL';
 const isPayment = (event: PaymentEvent): event is Payment => !isReversal(event);
 
+/** Whether the id of an event says that nothing was paid. */
+const isTestEvent = ({ id }: PaymentEvent): boolean => id.startsWith(TEST_EVENT);
+
 /** Merges the events of one Pix, in any order. `id`: its endToEndId. `truncated`: there are more of them. */
-export function mergeEvents(id: string, known: readonly KnownEvent[], truncated = false): Transaction {
-  const test = known.every(({ isTest }) => isTest);
-  const events = known
-    .filter(({ isTest }) => isTest === test)
-    .map(({ event }) => event)
-    .sort(compareEvents);
+export function mergeEvents(id: string, known: readonly PaymentEvent[], truncated = false): Transaction {
+  const test = known.every(isTestEvent);
+  const events = known.filter((event) => isTestEvent(event) === test).sort(compareEvents);
   return {
     endToEndId: id,
     payments: events.filter(isPayment),

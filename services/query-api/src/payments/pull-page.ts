@@ -1,6 +1,7 @@
 import { openSecret, sealSecret } from '@webhooks/contracts';
 import type { EventType, Keyring } from '@webhooks/contracts';
 import type { EndOffsets } from '@webhooks/kafka';
+import { readUpTo } from '../documents.js';
 import { orderBy } from '../order.js';
 import { idOf } from './event-store.js';
 import type { RunEventQuery, EventRow } from './event-store.js';
@@ -99,16 +100,7 @@ function rangesOf({ first, offsets }: PullCursor, ends: EndOffsets) {
 }
 
 const find = (runQuery: RunEventQuery, range: object, limit: number): Promise<readonly ShownRow[]> =>
-  runQuery(({ events }) =>
-    events
-      .find(range, SHOWN)
-      .sort({ offset: 1 })
-      .limit(limit)
-      // All rows come in one reply; by default the driver fetches 101 rows and then the rest.
-      .batchSize(limit + 1)
-      .lean<ShownRow[]>()
-      .exec(),
-  );
+  runQuery(({ events }) => readUpTo(events.find(range, SHOWN).sort({ offset: 1 }), limit));
 
 /** Shows a notification as it was rendered: about 700 characters at most. */
 const show = (row: ShownRow) => ({

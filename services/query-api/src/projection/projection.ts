@@ -32,6 +32,10 @@ const INTERVAL_MS = 200;
 /** Pause before a batch is tried again. */
 const PAUSE_MS = 500;
 
+/** The timestamp tells a recreated topic from the one before. */
+const placeOf = ({ topic, partition, offset, timestamp }: KafkaRecord): string =>
+  [topic, partition, offset, timestamp].join('/');
+
 interface Waiting {
   readonly item: KafkaRecord;
   readonly done: (value: undefined) => void;
@@ -101,7 +105,9 @@ export class Batches {
   async #isApplied(batch: readonly Waiting[]): Promise<boolean> {
     const { name, apply, log } = this.#options;
     try {
-      await apply(batch.map(({ item }) => item));
+      // A partition that came back brings the records again that still wait here.
+      const distinct = new Map(batch.map(({ item }) => [placeOf(item), item]));
+      await apply([...distinct.values()]);
       if (this.#failures > 0) log.info(`${name}: writing has recovered`, { failures: this.#failures });
       this.#failures = 0;
       return true;

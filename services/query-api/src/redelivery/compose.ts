@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { PATTERNS } from '@webhooks/contracts';
-import { AppError, createConcurrencyLimiter, matching, pageOf, readQuery } from '@webhooks/http-api';
+import { AppError, createConcurrencyLimiter, matching, pageOf, readQuery, refOf } from '@webhooks/http-api';
 import type { ApiRequest, ConcurrencyLimiter, Operation } from '@webhooks/http-api';
 import { REQUEST_MS } from '@webhooks/mongodb';
 import { repeatUntilClose } from '@webhooks/runtime';
@@ -16,7 +16,7 @@ import { redeliveryStoreOf, viewJob } from './redelivery-store.js';
 import type { RedeliveryStore } from './redelivery-store.js';
 import { runPage } from './run-redeliveries.js';
 import type { RunRedeliveriesPorts } from './run-redeliveries.js';
-import { redeliverOne, sendEvent } from './send-one.js';
+import { redeliverOne, sendEvent, sendTest } from './send-one.js';
 import type { SendPorts } from './send-one.js';
 import { readRedeliveryRequest, startRedelivery } from './start-redelivery.js';
 import type { StartRedeliveryPorts } from './start-redelivery.js';
@@ -47,6 +47,32 @@ async function listJobs(tenantId: string, query: URLSearchParams, store: Redeliv
   return pageOf(await store.list(tenantId, limit + 1, cursor), limit, viewJob, ({ _id }) => _id);
 }
 
+/** The operations that send one event to one webhook. */
+const sendOperations = (parts: RedeliveryParts): readonly Operation[] => [
+  {
+    method: 'POST',
+    path: DELIVERIES,
+    scopes: WRITE,
+    maxBodyBytes: MAX_BODY_BYTES,
+    handle: async (request) => ({ status: 202, body: await sendEvent(request, parts) }),
+  },
+  {
+    method: 'POST',
+    path: `${DELIVERIES}/:deliveryId/redeliver`,
+    scopes: WRITE,
+    handle: async (request) => ({ status: 202, body: await redeliverOne(request, parts) }),
+  },
+  {
+    method: 'POST',
+    path: '/integration/v1/webhooks/:ref/test',
+    scopes: WRITE,
+    handle: async (request) => ({
+      status: 202,
+      body: await sendTest(request.identity.tenantId, refOf(request), parts),
+    }),
+  },
+];
+
 export function redeliveryOperations(parts: RedeliveryParts): readonly Operation[] {
   // One count for each tenant at a time; `lists` bounds the counts of all tenants.
   const counts = createConcurrencyLimiter({ total: Infinity, perTenant: 1 });
@@ -57,19 +83,7 @@ export function redeliveryOperations(parts: RedeliveryParts): readonly Operation
     return { status: 200, body: viewJob(job) };
   };
   return [
-    {
-      method: 'POST',
-      path: DELIVERIES,
-      scopes: WRITE,
-      maxBodyBytes: MAX_BODY_BYTES,
-      handle: async (request) => ({ status: 202, body: await sendEvent(request, parts) }),
-    },
-    {
-      method: 'POST',
-      path: `${DELIVERIES}/:deliveryId/redeliver`,
-      scopes: WRITE,
-      handle: async (request) => ({ status: 202, body: await redeliverOne(request, parts) }),
-    },
+    ...sendOperations(parts),
     {
       method: 'POST',
       path: JOBS,

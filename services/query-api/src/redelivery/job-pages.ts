@@ -35,7 +35,7 @@ export interface PageParts {
   readonly logRetentionMs: number;
 }
 
-/** Deadline of a count, and of each of the two reads of a page. A caller stops waiting after 10 s. */
+/** Deadline of each of the two reads of a page, also while counting. A caller stops waiting after 10 s. */
 const LONG_MS = 8_000;
 /** Time after which counting ends. The database may end its statement later. */
 const BUDGET_MS = LONG_MS / 2;
@@ -136,7 +136,8 @@ export async function countMatches(
     matched += page.candidates.length;
     position = page.next;
     // A pause as long as the page took leaves half of the database's time to others.
-    if (position !== undefined) await rest(performance.now() - beganAt);
+    const now = performance.now();
+    if (position !== undefined) await rest(Math.min(now - beganAt, endAt - now));
   } while (position !== undefined && matched < max && performance.now() < endAt);
   return { matched, isLowerBound: position !== undefined };
 }

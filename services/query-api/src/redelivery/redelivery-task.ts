@@ -42,20 +42,18 @@ export function makeTask(
 }
 
 /** Why a delivery cannot be sent again with the current configuration. */
-type Refusal = 'unknown' | 'disabled' | 'other-event-type';
+type Refusal = 'disabled' | 'other-event-type';
 
 /** Returns why a delivery cannot be sent again; undefined when it can. */
 export function refusalOf(
   { eventType }: Pick<PastDelivery, 'eventType'>,
-  configuration: KnownConfiguration | undefined,
+  configuration: KnownConfiguration,
 ): Refusal | undefined {
-  if (configuration === undefined) return 'unknown';
   if (!configuration.enabled) return 'disabled';
   return configuration.eventType === eventType ? undefined : 'other-event-type';
 }
 
 const REASONS: Readonly<Record<Refusal, string>> = {
-  unknown: 'the webhook is not known',
   disabled: 'the webhook is disabled: enable it first',
   'other-event-type': 'the webhook receives another event type',
 };

@@ -25,8 +25,8 @@ export interface RunRedeliveriesPorts {
 
 const MAX_PAGE = 100;
 /**
- * Lease of a job; after it another instance may claim the job. A page takes less: 2 s for configurations and log, 16 s
- * for reading, 3 s for Kafka, 4 s for counting.
+ * Lease of a job; after it another instance may claim the job. A page takes less: 4 s for the claim, 2 s for configurations
+ * and log, 16 s for reading, 3 s for Kafka, 4 s for counting.
  */
 const LEASE_MS = 30_000;
 

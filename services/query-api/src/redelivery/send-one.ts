@@ -7,8 +7,8 @@ import {
   renderNotification,
   TEST_EVENT,
 } from '@webhooks/contracts';
-import { AppError, readJson, refOf } from '@webhooks/http-api';
-import type { ApiRequest, Operation } from '@webhooks/http-api';
+import { AppError, readJson } from '@webhooks/http-api';
+import type { ApiRequest } from '@webhooks/http-api';
 import { REQUEST_MS } from '@webhooks/mongodb';
 import type { Logger } from '@webhooks/runtime';
 import { v7 as uuidv7 } from 'uuid';
@@ -31,6 +31,7 @@ export interface SendPorts {
   readonly retentionMs: number;
   readonly configurations: Pick<Configurations, 'current'>;
   readonly publish: PublishTasks;
+  readonly database: Pick<Database, 'within'>;
   readonly log: Pick<Logger, 'info'>;
   readonly newId: () => string;
   readonly now: () => number;
@@ -91,21 +92,15 @@ export async function sendEvent(request: ApiRequest, ports: SendPorts) {
   return send({ deliveryId, tenantId, ref, eventId, eventType, acceptedAt }, event, request, ports);
 }
 
-export interface TestPorts {
-  readonly database: Database;
-  readonly configurations: Pick<Configurations, 'current'>;
-  readonly publish: PublishTasks;
-}
-
 /**
- * Sends a test event to one endpoint; the delivery worker treats its task like any other. The event is stored first,
+ * `POST …/{ref}/test`: sends a test event to one endpoint; the delivery worker treats its task like any other. The event is stored first,
  * marked as a test, so that its identifiers can be queried. Throws 404 for a ref that the tenant does not have or that is
  * an alert endpoint's, and 422 when the webhook is disabled. Resolves when Kafka has acknowledged the task; the delivery log shows the result.
  */
-async function sendTest(
+export async function sendTest(
   tenantId: string,
   ref: string,
-  { database, configurations, publish }: TestPorts,
+  { database, configurations, publish }: Pick<SendPorts, 'database' | 'configurations' | 'publish'>,
 ): Promise<{ readonly deliveryId: string; readonly eventId: string }> {
   const configuration = await configurations.current(tenantId, ref);
   const { enabled, eventType } = configuration;
@@ -120,16 +115,3 @@ async function sendTest(
   await publish([makeTask({ ...delivery, eventType }, configuration, options)]);
   return { deliveryId: delivery.deliveryId, eventId: event.id };
 }
-
-/** `POST …/{ref}/test`. */
-export const testOperations = (ports: TestPorts): readonly Operation[] => [
-  {
-    method: 'POST',
-    path: '/integration/v1/webhooks/:ref/test',
-    scopes: ['delivery.write'],
-    handle: async (request) => ({
-      status: 202,
-      body: await sendTest(request.identity.tenantId, refOf(request), ports),
-    }),
-  },
-];

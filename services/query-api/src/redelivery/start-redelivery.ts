@@ -101,7 +101,7 @@ async function filterOf(
 /**
  * Creates a job that sends again the deliveries that match now, or only counts them (`dryRun`). Throws 404 for a ref
  * that the tenant does not have. Throws 422 when the webhook is disabled, `missed` names an alert endpoint, more than
- * 1,000,000 deliveries match, or five jobs are running.
+ * 1,000,000 deliveries were counted, or five jobs are running.
  */
 export async function startRedelivery(
   { tenantId, clientId, personId }: Pick<Identity, 'tenantId' | 'clientId' | 'personId'>,

@@ -1,7 +1,7 @@
 import type { KafkaRecord } from '@webhooks/kafka';
 import type { RunQuery } from '@webhooks/mongodb';
 import type { Connection, Model } from 'mongoose';
-import { documentSchema, upsertMerged } from '../documents.js';
+import { documentSchema, expiring, upsertMerged } from '../documents.js';
 import { DAY_MS, HOUR_MS } from '../endpoint-health/health-bucket.js';
 
 /** A number of events and their amount in cents. */
@@ -22,7 +22,8 @@ export interface TotalsRow {
   /** For each partition, the offset below which everything is counted. */
   readonly offsets: Readonly<Record<string, number>>;
   readonly version: number;
-  readonly expiresAt: Date;
+  /** The end of the day. The retention counts from it. */
+  readonly endsAt?: Date;
 }
 
 /** The position of a record. `partition` names the topic, too, and contains no `.`. */
@@ -77,9 +78,9 @@ function partsOf(id: string) {
 }
 
 /** Returns the document with the facts that it has not counted yet; undefined when it has counted all. */
-function add(retentionMs: number, known: TotalsRow | undefined, facts: readonly Counted[], id: string) {
-  const expiresAt = new Date(endOf(partsOf(id).day) + retentionMs);
-  const before = known ?? { _id: id, sums: {}, offsets: {}, version: 0, expiresAt };
+function add(known: TotalsRow | undefined, facts: readonly Counted[], id: string) {
+  const endsAt = new Date(endOf(partsOf(id).day));
+  const before = known ?? { _id: id, sums: {}, offsets: {}, version: 0, endsAt };
   const fresh = facts.filter(({ partition, offset }) => offset >= (before.offsets[partition] ?? 0));
   if (fresh.length === 0) return undefined;
   const sums: Record<string, Sum> = { ...before.sums };
@@ -95,25 +96,23 @@ function add(retentionMs: number, known: TotalsRow | undefined, facts: readonly 
 type TotalsModel = Model<TotalsRow>;
 type RunTotalsQuery = RunQuery<{ readonly totals: TotalsModel }>;
 
-export function totalsModelOn(connection: Connection): TotalsModel {
+export function totalsModelOn(connection: Connection, retentionMs: number): TotalsModel {
   const schema = documentSchema<TotalsRow>();
+  schema.index({ endsAt: 1 }, expiring(retentionMs));
+  // Of documents that 1.0.0 has made.
   schema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
   return connection.model<TotalsRow>('Totals', schema, 'totals');
 }
 
 /**
  * Counts facts. Idempotent: a fact whose record is counted is skipped. One call has all facts of its records, and a later
- * call has later records of a partition. `retentionMs`: how long a day is stored.
+ * call has later records of a partition.
  */
-export const countFacts = (
-  runQuery: RunTotalsQuery,
-  facts: readonly Counted[],
-  retentionMs: number,
-): Promise<void> =>
+export const countFacts = (runQuery: RunTotalsQuery, facts: readonly Counted[]): Promise<void> =>
   upsertMerged<TotalsRow, readonly Counted[]>(
     (statement) => runQuery(({ totals }) => statement(totals.collection)),
     Map.groupBy(facts, ({ tenantId, acceptedAt, of }) => `${tenantId}/${dayOf(acceptedAt)}/${of}`),
-    (known, changes, id) => add(retentionMs, known, changes, id),
+    add,
     true,
   );
 

@@ -45,3 +45,10 @@ it.each([
   ]);
   expect(found).toEqual({ succeeded: 1, failed: 1, told: ['dated-ahead'] });
 });
+
+it('counts an attempt that a clock dates an hour ahead when the broker has got its report', async () => {
+  const found = await project((tenantId, now) => [
+    delivered({ at: now + DAY_MS / 24 }, { tenantId, eventId: 'evt_1' }),
+  ]);
+  expect(found).toEqual({ succeeded: 1, failed: 0, told: [] });
+});

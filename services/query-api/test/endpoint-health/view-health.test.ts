@@ -89,6 +89,15 @@ describe('the health of an endpoint', () => {
       [ours(4_000), bad(3_000), bad(2_000), bad(1_000)],
       'paused',
     ],
+    [
+      'failures, and a deferral from the time before them',
+      [
+        deferred({ at: NOW - 2 * BUCKET_MS, nextAt: NOW + 5_000 }),
+        ok(BUCKET_MS),
+        ...[3_000, 2_000, 1_000].map((agoMs) => bad(agoMs)),
+      ],
+      'failing',
+    ],
     ['a deferral by the state of the endpoint', [ok(2_000), deferred({ at: NOW - 1_000 })], 'healthy'],
   ])('with %s', (_name, entries, state) => {
     expect(view(...entries).state).toBe(state);

@@ -123,6 +123,17 @@ it('an endpoint that fails and recovers twice is told four times, each once', as
   expect(task).toMatchObject({ eventType: 'ENDPOINT_ALERT', ref: ALERT_REF, cycle: '0', deliveryId });
 });
 
+it("a fault at one tenant stops no other tenant's alerts", async () => {
+  const rig = openRig();
+  rig.alertTo(EVENT);
+  await rig.fail(0);
+  await rig.record([failed({ at: START }, { tenantId: randomName('tenant'), ref: REF })]);
+  let calls = 0;
+  const publish = () => (calls++ === 0 ? Promise.reject(new Error('no broker')) : Promise.resolve());
+  await expect(rig.reviewAt(6, { publish })).rejects.toThrow('no broker');
+  expect(calls).toBe(2);
+});
+
 it('each alert endpoint of the tenant gets the alert in its format and language', async () => {
   const rig = openRig();
   rig.alertTo(EVENT);

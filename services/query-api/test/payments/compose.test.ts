@@ -24,7 +24,6 @@ function openQueries(): Readonly<Record<'charge' | 'pix', RunQuery>> {
     database: open.database,
     catchUp: () => ({ wait: () => Promise.resolve('passed') }) as CatchUp,
     retentionMs: 1,
-    logRetentionMs: 1,
     waiting: { total: 1, perTenant: 1 },
     lists: createConcurrencyLimiter({ total: 8 }),
   });

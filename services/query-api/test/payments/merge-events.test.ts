@@ -1,5 +1,5 @@
 import type { PaymentEvent } from '@webhooks/contracts';
-import { fixed, merge, out, paid, reversal } from './support/events.js';
+import { asTest, fixed, merge, out, paid, reversal } from './support/events.js';
 
 const LATER = '2026-11-21T15:00:00Z';
 
@@ -55,7 +55,7 @@ describe('what a test notification told', () => {
   const test = paid({ amount: '1.00' }, { id: 'z' });
 
   it('is marked', () => {
-    expect(merge([], [test])).toMatchObject({ test: true, payments: [test] });
+    expect(merge([], [test])).toMatchObject({ test: true, payments: [asTest(test)] });
     expect(merge([paid()])).toMatchObject({ test: false });
   });
 

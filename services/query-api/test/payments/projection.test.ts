@@ -51,7 +51,7 @@ const findCharge = async (...charge: Parameters<typeof keyOf>) =>
 const composeOn = (database: Database) =>
   composePayments({
     ...{ database, catchUp: () => undefined },
-    ...{ retentionMs: 1, logRetentionMs: 1, waiting: { total: 1, perTenant: 1 } },
+    ...{ retentionMs: 1, waiting: { total: 1, perTenant: 1 } },
     lists: createConcurrencyLimiter({ total: 8 }),
   });
 const projectionOn = (database: Database) => composeOn(database).projection;

@@ -62,6 +62,12 @@ describe('batches', () => {
     expect(applied).toEqual([[1, 2, 3]]);
   });
 
+  it('apply a record once that is queued twice: its partition was lost and came back', async () => {
+    const { batches, applied } = openRig();
+    await addAll(batches, [1, 2, 1, 2, 3]);
+    expect(applied).toEqual([[1, 2, 3]]);
+  });
+
   it('collect records while one batch is written', async () => {
     const { batches, applied, hold } = openRig();
     const release = hold();

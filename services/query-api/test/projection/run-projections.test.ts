@@ -163,7 +163,15 @@ it('the position of a partition that another instance projects is read from the 
   const here = open('attempts', own);
   here.mergeOwn();
   expect([here.covers(ends), here.needsOthers(ends)]).toEqual([false, true]);
-  await open('attempts', { ...own, topic: 'attempts' }).write();
+  const there = open('attempts', { ...own, topic: 'attempts' });
+  await there.write();
   await here.readOthers();
   expect(here.covers(ends)).toBe(true);
+  // A failover has lost the write: it is written again.
+  const filter = { _id: 'a-generation/attempts' };
+  await runQuery(({ positions }) => positions.updateOne(filter, { $set: { 'offsets.0': 3 } }).exec());
+  await there.readOthers();
+  await there.write();
+  const row = await runQuery(({ positions }) => positions.findById(filter._id).lean().exec());
+  expect(row?.offsets).toEqual({ 0: 9 });
 });

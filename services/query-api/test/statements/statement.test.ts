@@ -8,7 +8,7 @@ import { readRecords } from '../../src/delivery-log/read-records.js';
 import { composePayments } from '../../src/payments/compose.js';
 import { storeEvents } from '../../src/payments/event-store.js';
 import type { CatchUpResult } from '../../src/projection/catch-up.js';
-import { beginOf, dayOf, findSums } from '../../src/statements/daily-totals.js';
+import { beginOf, dayOf, endOf, findSums } from '../../src/statements/daily-totals.js';
 import type { Sums } from '../../src/statements/daily-totals.js';
 import { statementOperations, viewStatement } from '../../src/statements/statement.js';
 import type { StatementOptions } from '../../src/statements/statement.js';
@@ -64,7 +64,7 @@ const applyEvents = (...records: readonly KafkaRecord[]): Promise<void> =>
     lists: createConcurrencyLimiter({ total: 1 }),
     catchUp: () => undefined,
     waiting: { total: 1, perTenant: 1 },
-    ...{ retentionMs: KEPT_MS, logRetentionMs: KEPT_MS },
+    retentionMs: KEPT_MS,
   }).projection.apply(records);
 
 /** The facts of an event that workers report. */
@@ -82,7 +82,7 @@ const sum = (events: number, amount: string) => ({ events, amount });
 const NONE = sum(0, '0.00');
 
 describe('the totals of a day', () => {
-  it('count an event once, whatever the number of its records and of their readings', async () => {
+  it('count an event once, whatever the number of its records and readings, and are kept from the end of the day', async () => {
     const tenantId = randomName('tenant');
     const event = out({}, { tenantId });
     const first = eventRecord(event, { timestamp: ACCEPTED, offset: 900_001 });
@@ -91,6 +91,9 @@ describe('the totals of a day', () => {
     await applyEvents(first, repeat);
     await applyEvents(repeat);
     expect(await sumsOf(tenantId, 'PIX_OUT')).toEqual({ accepted: { events: 1, cents: 5_000 } });
+    const _id = `${tenantId}/${DAY}/PIX_OUT`;
+    const row = await log.runQuery(({ totals }) => totals.findById(_id).lean().exec());
+    expect(row?.endsAt).toEqual(new Date(endOf(DAY)));
   });
 
   it('count an event that was stored earlier', async () => {

@@ -68,7 +68,7 @@ export function recordOf(topic: string, value: Buffer | null, over: Partial<Kafk
 }
 
 export const packRecord = (...entries: readonly AttemptLogEntry[]): KafkaRecord =>
-  recordOf(TOPICS.attempts, encodeAttemptPack(entries));
+  recordOf(TOPICS.attempts, encodeAttemptPack(entries), { timestamp: Date.now() });
 
 const buffers = (headers: Readonly<Record<string, string>>): Record<string, Buffer> =>
   Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, Buffer.from(text)]));

@@ -1,5 +1,5 @@
 import type { PaymentEvent, PaymentFact } from '@webhooks/contracts';
-import { encodeEvent } from '@webhooks/contracts';
+import { encodeEvent, TEST_EVENT } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
 import { mergeEvents } from '../../../src/payments/merge-events.js';
 import type { Transaction } from '../../../src/payments/merge-events.js';
@@ -57,12 +57,12 @@ export const reversal = (data: Partial<DataOf<'PIX_REVERSAL'>> = {}, at: Envelop
   },
 });
 
+/** The event with an id that says that it was made for a test notification. */
+export const asTest = (event: PaymentEvent): PaymentEvent => ({ ...event, id: TEST_EVENT + event.id });
+
 /** What events of one Pix come to; those of `tests` were made for test notifications. */
 export const merge = (events: readonly PaymentEvent[], tests: readonly PaymentEvent[] = []): Transaction =>
-  mergeEvents([...events, ...tests][0]?.data.endToEndId ?? '', [
-    ...events.map((event) => ({ event, isTest: false })),
-    ...tests.map((event) => ({ event, isTest: true })),
-  ]);
+  mergeEvents([...events, ...tests][0]?.data.endToEndId ?? '', [...events, ...tests.map(asTest)]);
 
 /** A record of `payments.events`. */
 export const recordOf = (value: Buffer | null, rest: Partial<KafkaRecord> = {}): KafkaRecord => ({
