@@ -13,9 +13,9 @@ import type { DeliveryEntry } from './merge-entries.js';
 import { createDeliveryOperations, findDelivery } from './operations.js';
 import type { DeliveryPorts } from './operations.js';
 import { readRecords } from './read-records.js';
-import type { DeadNotification } from './read-records.js';
 import { upsertMerged } from '../documents.js';
 import { omitUndefined } from '../omit-undefined.js';
+import { storeDeadLetters } from '../payments/event-store.js';
 import type { OnSkipped, Projection } from '../projection/projection.js';
 import { countFacts } from '../statements/daily-totals.js';
 import type { Counted, Position } from '../statements/daily-totals.js';
@@ -81,11 +81,6 @@ export async function writeEntries(
 
 interface DeliveryLogOptions extends Omit<DeliveryPorts, 'storeFor'> {
   readonly database: Database;
-  /**
-   * Stores the notification of a dead letter, so that it can be sent again. Must be idempotent: the call is repeated
-   * after a rejection.
-   */
-  readonly storeNotification: (notification: DeadNotification) => Promise<void>;
   readonly onSkipped: OnSkipped;
   /** How long totals are stored, milliseconds. */
   readonly retentionMs: number;
@@ -102,7 +97,7 @@ const MAX_BYTES = 768 * 1_024;
 
 /** Composes the delivery log: the attempts that workers report, stored for `LOG_RETENTION`. */
 export function composeDeliveryLog(options: DeliveryLogOptions) {
-  const { database, storeNotification, onSkipped, retentionMs, startSpan, ...rest } = options;
+  const { database, onSkipped, retentionMs, startSpan, ...rest } = options;
   const ports = { storeFor: () => deliveryStoreWithin(database, REQUEST_MS), ...rest };
   return {
     projection: {
@@ -113,7 +108,7 @@ export function composeDeliveryLog(options: DeliveryLogOptions) {
         const { entries, notifications, fanOuts } = readRecords(records, onSkipped);
         const store = async (): Promise<void> => {
           // Notifications first, so that every delivery that is shown can be sent again.
-          await Promise.all(notifications.map(storeNotification));
+          await storeDeadLetters(database.writing(), notifications);
           const facts = await writeEntries(database.writing(), entries);
           await countFacts(database.writing(), facts, retentionMs);
           await storeFanOuts(database.writing(), fanOuts);

@@ -15,10 +15,8 @@ import type { KafkaRecord } from '@webhooks/kafka';
 import type { DeliveryEntry } from './merge-entries.js';
 import type { OnSkipped } from '../projection/projection.js';
 import { omitUndefined } from '../omit-undefined.js';
+import type { DeadNotification } from '../payments/event-store.js';
 import { positionOf } from '../statements/daily-totals.js';
-
-/** The notification of a dead letter. */
-export type DeadNotification = Pick<DeliveryTask, 'tenantId' | 'eventId' | 'origin' | 'body'>;
 
 interface ReadRecords {
   readonly entries: DeliveryEntry[];
