@@ -1,6 +1,6 @@
 import { renderNotification, TOPICS } from '@webhooks/contracts';
 import { randomName } from '@webhooks/testkit';
-import { toDelivery } from '../../src/delivery-log/delivery-documents.js';
+import { toDelivery, toRow } from '../../src/delivery-log/delivery-documents.js';
 import { mergeEntries } from '../../src/delivery-log/merge-entries.js';
 import type { DeliveryEntry } from '../../src/delivery-log/merge-entries.js';
 import { findByIds } from '../../src/payments/event-store.js';
@@ -146,7 +146,28 @@ describe('the projection of dead letters', () => {
     expect(await log.row(deliveryId)).toMatchObject({
       state: { status: 'dead', reason: 'attempts-exhausted' },
       updatedAt: new Date(T0 + 60_000),
+      attempts: [{ attempt: 1 }, { attempt: 2 }],
     });
+  });
+
+  it('merges with a document of version 1.0, which has the attempts before the end as text', async () => {
+    const place = placeOf();
+    const end = {
+      ...dead({ attempt: 2, at: T0 + 60_000 }, place),
+      history: `v1 1:${T0}:12:503 2:${T0 + 5}:30:TLS`,
+    };
+    const { attempts: _attempts, ...rest } = toRow(mergeEntries(undefined, [end]), 1);
+    const history = { cycle: '0', text: end.history };
+    await log.models.deliveries.create({ ...rest, attempts: [], history });
+    const shown = async () => (await log.get(end.tenantId, end.deliveryId)).body;
+    const before = await shown();
+    expect(before).toMatchObject({ attempts: [{ attempt: 1 }, { attempt: 2, error: 'TLS' }] });
+    expect((await log.list(end.tenantId)).body).toMatchObject({
+      data: [{ lastAttempt: 2, lastError: 'TLS' }],
+    });
+    await log.apply(packRecord(failed({}, place)));
+    await expectStored([end, failed({}, place)]);
+    expect(await log.row(end.deliveryId)).not.toHaveProperty('history');
   });
 
   it('has the same end as the pack', async () => {
