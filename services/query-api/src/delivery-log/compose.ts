@@ -44,9 +44,7 @@ function movesOf(
 /** Returns the document with these entries merged in; undefined when it already contains them. */
 function mergeRow(row: DeliveryRow | undefined, entries: readonly DeliveryEntry[]): DeliveryRow | undefined {
   const known = row && toDelivery(row);
-  const { acceptedAt, cents } = row ?? {};
-  // The totals have counted this time and amount, and an event that is repeated the next day must not change them.
-  const merged = { ...mergeEntries(known, entries), ...omitUndefined({ acceptedAt, cents }) };
+  const merged = mergeEntries(known, entries);
   if (isDeepStrictEqual(known, merged)) return undefined;
   return { ...toRow(merged, (row?.version ?? 0) + 1), moves: movesOf(row ?? {}, merged, entries) };
 }

@@ -67,10 +67,6 @@ export type DeliveryEntry = (Exclude<AttemptLogEntry, DeadEntry> | DeadLetterEnt
   readonly position?: Position;
 };
 
-/** The smaller of two values; the one that is known; undefined when both are unknown. */
-const known = (left?: number, right?: number): number | undefined =>
-  left === undefined || right === undefined ? (left ?? right) : Math.min(left, right);
-
 /** Returns the state that an entry reports. */
 export function stateOf(entry: DeliveryEntry): DeliveryState {
   const { cycle, attempt, at } = entry;
@@ -153,13 +149,11 @@ const byFinality = chainOrders<DeliveryState>(
 /** Merges two parts of one delivery. */
 function join(left: Delivery, right: Delivery): Delivery {
   return {
-    // The delivery id is derived from tenant, ref and event id, so these fields are equal in both.
+    // The delivery id is derived from tenant, ref and event id, so these fields are equal in both. The totals may have
+    // counted the left time and amount, and an event that is repeated the next day must not change them.
+    ...right,
     ...left,
     eventType: left.eventType <= right.eventType ? left.eventType : right.eventType,
-    ...omitUndefined({
-      acceptedAt: known(left.acceptedAt, right.acceptedAt),
-      cents: known(left.cents, right.cents),
-    }),
     createdAt: Math.min(left.createdAt, right.createdAt),
     updatedAt: Math.max(left.updatedAt, right.updatedAt),
     state: greater(byFinality, left.state, right.state),
@@ -168,8 +162,9 @@ function join(left: Delivery, right: Delivery): Delivery {
 }
 
 /**
- * Merges entries into a delivery. The result is the same for any order, repetition and grouping of the entries.
- * `webhooks.attempts` has no order, and a crash repeats entries. Throws when there is neither a delivery nor an entry.
+ * Merges entries into a delivery. The result is the same for any order, repetition and grouping of the entries:
+ * `webhooks.attempts` has no order, and a crash repeats entries. Only `acceptedAt` and `cents` are those of the delivery,
+ * else of the first entry that reports them. Throws when there is neither a delivery nor an entry.
  */
 export function mergeEntries(stored: Delivery | undefined, entries: readonly DeliveryEntry[]): Delivery {
   const parts = entries.map(deliveryOf);
