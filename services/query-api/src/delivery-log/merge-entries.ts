@@ -27,10 +27,7 @@ const byReport = chainOrders<LoggedAttempt>(
   orderBy(({ source }) => source),
   orderBy(({ result }) => Number(result === 'delivered')),
   orderBy(({ at }) => at),
-  orderBy(({ durationMs }) => durationMs),
-  orderBy(({ status }) => status ?? 0),
-  orderBy(({ nextAt }) => nextAt ?? 0),
-  orderBy(({ error, code }) => `${error}/${code}`),
+  orderBy((report) => JSON.stringify(report)),
 );
 
 /** Returns each attempt once, sorted by identity. */
@@ -133,7 +130,7 @@ const BY_RANK: readonly DeliveryStatus[] = ['pending', 'cancelled', 'dead', 'del
 
 /**
  * Which of two states wins: the one of the latest cycle; then delivered over dead over cancelled over pending; then the
- * one of the latest attempt; then the latest.
+ * one of the latest attempt; then the latest; then one by a fixed order.
  */
 const byFinality = chainOrders<DeliveryState>(
   orderBy(({ cycle }) => cycle),
@@ -142,8 +139,7 @@ const byFinality = chainOrders<DeliveryState>(
   orderBy(({ at }) => at),
   // With equal times an attempt wins over a deferral.
   orderBy(({ deferred }) => (deferred ? 0 : 1)),
-  orderBy(({ nextAt }) => nextAt ?? -1),
-  orderBy(({ reason }) => reason ?? ''),
+  orderBy((state) => JSON.stringify(state)),
 );
 
 /** Merges two parts of one delivery. */
