@@ -243,6 +243,8 @@ describe('a record that cannot be read', () => {
       packRecord(failed({ ref: OTHER_REF })),
       'damaged-entry',
     ],
+    ['a tenant with a slash', packRecord(failed({}, { tenantId: 'a/b' })), 'damaged-entry'],
+    ['a dead letter of one', deadRecord({}, { tenantId: 'a/b' }), 'damaged-dead-letter'],
     ['a ref that is no UUID', packRecord(failed({}, { ref: 'a/dead' })), 'damaged-entry'],
   ])('is reported and passed over: %s', async (_what, record, reason) => {
     const place = placeOf();
