@@ -16,7 +16,6 @@ import { composeHealth, HEALTH } from './endpoint-health/compose.js';
 import { reviewEpisodes } from './episodes/review-episodes.js';
 import { overviewOperations } from './overview/overview.js';
 import { composePayments } from './payments/compose.js';
-import { storeDeadLetter } from './payments/event-store.js';
 import type { CatchUp, CatchUpResult } from './projection/catch-up.js';
 import { runProjections } from './projection/run-projections.js';
 import type { RunPositionQuery } from './projection/positions.js';
@@ -77,9 +76,7 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
   const lists = createConcurrencyLimiter({ total: MAX_LISTS });
   const deliveryLog = composeDeliveryLog({
     ...{ database, lists, configurations },
-    storeNotification: (notification) => storeDeadLetter(database.writing(), notification),
     onSkipped,
-    retentionMs: retention.logMs,
     startSpan: scope.tracing.startSpan,
     catchUp: (withEvents) => catchUp(TOPICS.attempts, ...(withEvents ? [TOPICS.events] : [])),
   });

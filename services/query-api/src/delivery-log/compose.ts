@@ -13,9 +13,9 @@ import type { DeliveryEntry } from './merge-entries.js';
 import { createDeliveryOperations, findDelivery } from './operations.js';
 import type { DeliveryPorts } from './operations.js';
 import { readRecords } from './read-records.js';
-import type { DeadNotification } from './read-records.js';
 import { upsertMerged } from '../documents.js';
 import { omitUndefined } from '../omit-undefined.js';
+import { storeDeadLetters } from '../payments/event-store.js';
 import type { OnSkipped, Projection } from '../projection/projection.js';
 import { countFacts } from '../statements/daily-totals.js';
 import type { Counted, Position } from '../statements/daily-totals.js';
@@ -44,9 +44,7 @@ function movesOf(
 /** Returns the document with these entries merged in; undefined when it already contains them. */
 function mergeRow(row: DeliveryRow | undefined, entries: readonly DeliveryEntry[]): DeliveryRow | undefined {
   const known = row && toDelivery(row);
-  const { acceptedAt, cents } = row ?? {};
-  // The totals have counted this time and amount, and an event that is repeated the next day must not change them.
-  const merged = { ...mergeEntries(known, entries), ...omitUndefined({ acceptedAt, cents }) };
+  const merged = mergeEntries(known, entries);
   if (isDeepStrictEqual(known, merged)) return undefined;
   return { ...toRow(merged, (row?.version ?? 0) + 1), moves: movesOf(row ?? {}, merged, entries) };
 }
@@ -81,14 +79,7 @@ export async function writeEntries(
 
 interface DeliveryLogOptions extends Omit<DeliveryPorts, 'storeFor'> {
   readonly database: Database;
-  /**
-   * Stores the notification of a dead letter, so that it can be sent again. Must be idempotent: the call is repeated
-   * after a rejection.
-   */
-  readonly storeNotification: (notification: DeadNotification) => Promise<void>;
   readonly onSkipped: OnSkipped;
-  /** How long totals are stored, milliseconds. */
-  readonly retentionMs: number;
   readonly startSpan: Tracing['startSpan'];
 }
 
@@ -102,7 +93,7 @@ const MAX_BYTES = 768 * 1_024;
 
 /** Composes the delivery log: the attempts that workers report, stored for `LOG_RETENTION`. */
 export function composeDeliveryLog(options: DeliveryLogOptions) {
-  const { database, storeNotification, onSkipped, retentionMs, startSpan, ...rest } = options;
+  const { database, onSkipped, startSpan, ...rest } = options;
   const ports = { storeFor: () => deliveryStoreWithin(database, REQUEST_MS), ...rest };
   return {
     projection: {
@@ -113,7 +104,7 @@ export function composeDeliveryLog(options: DeliveryLogOptions) {
         const { entries, notifications, fanOuts } = readRecords(records, onSkipped);
         const store = async (): Promise<void> => {
           // Notifications first, so that every delivery that is shown can be sent again.
-          await Promise.all(notifications.map(storeNotification));
+          await storeDeadLetters(database.writing(), notifications);
           const facts = await writeEntries(database.writing(), entries);
           await countFacts(database.writing(), facts);
           await storeFanOuts(database.writing(), fanOuts);

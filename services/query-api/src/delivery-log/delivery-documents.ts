@@ -3,6 +3,7 @@ import type { FanOutEntry } from '@webhooks/contracts';
 import type { RunQuery } from '@webhooks/mongodb';
 import type { Connection, Model } from 'mongoose';
 import type { Delivery, DeliveryStatus } from './delivery-state.js';
+import { deduplicate, fromHistory } from './merge-entries.js';
 import { documentSchema, expiring, placeOf } from '../documents.js';
 import { keyOf } from '../payments/event-store.js';
 import type { Position } from '../statements/daily-totals.js';
@@ -22,6 +23,8 @@ export interface DeliveryRow extends Omit<Delivery, 'deliveryId' | 'updatedAt'> 
   readonly undelivered?: DeliveryStatus;
   /** By `createdAt`; see `placeOf`. */
   readonly place: string;
+  /** The attempts that only a dead letter reports, in a document of version 1.0. */
+  readonly history?: { readonly cycle: string; readonly text: string };
   /** The latest changes of the status, at most `MAX_MOVES`. */
   readonly moves?: readonly Move[];
   /** Rises with each write, from 1. */
@@ -59,9 +62,10 @@ export const toRow = ({ deliveryId, updatedAt, ...known }: Delivery, version: nu
   version,
 });
 
-export function toDelivery({ _id, updatedAt, ...row }: DeliveryRow): Delivery {
+export function toDelivery({ _id, updatedAt, history, ...row }: DeliveryRow): Delivery {
   const { undelivered: _undelivered, place: _place, moves: _moves, version: _version, ...known } = row;
-  return { deliveryId: _id, ...known, updatedAt: updatedAt.getTime() };
+  const attempts = deduplicate([...known.attempts, ...fromHistory(history?.cycle, history?.text)]);
+  return { deliveryId: _id, ...known, attempts, updatedAt: updatedAt.getTime() };
 }
 
 /** An event whose deliveries are made in slices, as a document of the collection `fan_outs`. */

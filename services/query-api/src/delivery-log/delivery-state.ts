@@ -1,6 +1,4 @@
-import { parseAttemptHistory } from '@webhooks/contracts';
-import type { AttemptEntry, AttemptHistory, HistoryEntry, NotificationKind } from '@webhooks/contracts';
-import { orderBy, chainOrders } from '../order.js';
+import type { AttemptEntry, NotificationKind } from '@webhooks/contracts';
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'dead', 'cancelled'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
@@ -31,12 +29,6 @@ export interface DeliveryState {
   readonly deferred?: true;
 }
 
-/** The attempts that a dead letter reports. */
-export interface DeadHistory {
-  readonly cycle: string;
-  readonly text: AttemptHistory;
-}
-
 /** A delivery, as its entries report it. Times are Unix milliseconds. */
 export interface Delivery {
   readonly deliveryId: string;
@@ -47,7 +39,7 @@ export interface Delivery {
   /** When the event was accepted, and its amount in cents; absent when no entry reports them. */
   readonly acceptedAt?: number;
   readonly cents?: number;
-  /** Time of the earliest entry. */
+  /** Time of the earliest entry, or of an earlier attempt that a dead letter reports. */
   readonly createdAt: number;
   /** Time of the latest entry. */
   readonly updatedAt: number;
@@ -56,31 +48,4 @@ export interface Delivery {
   readonly attempts: readonly LoggedAttempt[];
   /** True when attempts between the first and the newest were left out. */
   readonly truncated?: true;
-  readonly history?: DeadHistory;
-}
-
-const fromHistory = (cycle: string, { result, ...entry }: HistoryEntry): LoggedAttempt => ({
-  cycle,
-  ...entry,
-  result: 'failed',
-  ...(typeof result === 'number' ? { status: result } : { error: result }),
-  source: '',
-});
-
-const byTime = chainOrders<LoggedAttempt>(
-  orderBy(({ cycle }) => cycle),
-  orderBy(({ attempt }) => attempt),
-  orderBy(({ at }) => at),
-);
-
-/** Every known attempt in order: those in the log, and those that only a dead letter reports. */
-export function attemptsOf({
-  attempts,
-  history,
-}: Pick<Delivery, 'attempts' | 'history'>): readonly LoggedAttempt[] {
-  const logged = new Set(attempts.map(({ cycle, attempt }) => `${attempt}/${cycle}`));
-  const others = parseAttemptHistory(history?.text)
-    .map((entry) => fromHistory(history?.cycle ?? '', entry))
-    .filter(({ cycle, attempt }) => !logged.has(`${attempt}/${cycle}`));
-  return [...attempts, ...others].sort(byTime);
 }

@@ -1,11 +1,6 @@
+import { parseAttemptHistory } from '@webhooks/contracts';
 import type { AttemptEntry, AttemptHistory, AttemptLogEntry, DeadEntry } from '@webhooks/contracts';
-import type {
-  DeadHistory,
-  Delivery,
-  DeliveryState,
-  DeliveryStatus,
-  LoggedAttempt,
-} from './delivery-state.js';
+import type { Delivery, DeliveryState, DeliveryStatus, LoggedAttempt } from './delivery-state.js';
 import { orderBy, greater, chainOrders } from '../order.js';
 import { omitUndefined } from '../omit-undefined.js';
 import type { Position } from '../statements/daily-totals.js';
@@ -13,29 +8,34 @@ import type { Position } from '../statements/daily-totals.js';
 /** Attempts that a document stores: the first and the newest. 200 attempts of 200 bytes are 40 KB. */
 export const MAX_ATTEMPTS = 200;
 
-/** Equal for two reports of one attempt. After a crash the second one may have another time and result. */
+/** Equal for two entries of one attempt. After a crash the second one may have another time and result. */
 const byIdentity = chainOrders<LoggedAttempt>(
   orderBy(({ cycle }) => cycle),
   orderBy(({ attempt }) => attempt),
   orderBy(({ source }) => source),
 );
 
-/** Which of two reports of one attempt wins: the delivered one, else the later, else one by a fixed order. */
+/** Whether this attempt is the one before it in the order. A dead letter reports no source; its attempts sort first. */
+const isSame = (before: LoggedAttempt, attempt: LoggedAttempt): boolean =>
+  byIdentity({ ...before, source: before.source || attempt.source }, attempt) === 0;
+
+/**
+ * Which of two reports of one attempt wins: an entry over a dead letter's report, the delivered one, else the later,
+ * else one by a fixed order.
+ */
 const byReport = chainOrders<LoggedAttempt>(
+  orderBy(({ source }) => source),
   orderBy(({ result }) => Number(result === 'delivered')),
   orderBy(({ at }) => at),
-  orderBy(({ durationMs }) => durationMs),
-  orderBy(({ status }) => status ?? 0),
-  orderBy(({ nextAt }) => nextAt ?? 0),
-  orderBy(({ error, code }) => `${error}/${code}`),
+  orderBy((report) => JSON.stringify(report)),
 );
 
 /** Returns each attempt once, sorted by identity. */
-function deduplicate(attempts: readonly LoggedAttempt[]): readonly LoggedAttempt[] {
+export function deduplicate(attempts: readonly LoggedAttempt[]): readonly LoggedAttempt[] {
   const distinct: LoggedAttempt[] = [];
   for (const attempt of [...attempts].sort(byIdentity)) {
     const last = distinct.at(-1);
-    if (!last || byIdentity(last, attempt) !== 0) distinct.push(attempt);
+    if (!last || !isSame(last, attempt)) distinct.push(attempt);
     else distinct[distinct.length - 1] = greater(byReport, last, attempt);
   }
   return distinct;
@@ -63,10 +63,6 @@ export type DeliveryEntry = (Exclude<AttemptLogEntry, DeadEntry> | DeadLetterEnt
   /** The record that reports it. Merging ignores it. */
   readonly position?: Position;
 };
-
-/** The smaller of two values; the one that is known; undefined when both are unknown. */
-const known = (left?: number, right?: number): number | undefined =>
-  left === undefined || right === undefined ? (left ?? right) : Math.min(left, right);
 
 /** Returns the state that an entry reports. */
 export function stateOf(entry: DeliveryEntry): DeliveryState {
@@ -97,9 +93,25 @@ function attemptOf(entry: AttemptEntry): LoggedAttempt {
   };
 }
 
+/** Returns the attempts that a dead letter of this cycle reports. */
+export const fromHistory = (cycle = '', history?: AttemptHistory): readonly LoggedAttempt[] =>
+  parseAttemptHistory(history).map(({ result, ...entry }) => ({
+    cycle,
+    ...entry,
+    result: 'failed',
+    ...(typeof result === 'number' ? { status: result } : { error: result }),
+    source: '',
+  }));
+
+function attemptsOf(entry: DeliveryEntry): readonly LoggedAttempt[] {
+  if (entry.kind === 'attempt') return [attemptOf(entry)];
+  return entry.kind === 'dead' ? fromHistory(entry.cycle, entry.history) : [];
+}
+
 /** Returns the delivery as this one entry describes it. */
 function deliveryOf(entry: DeliveryEntry): Delivery {
-  const { deliveryId, tenantId, ref, eventId, eventType, acceptedAt, cents, cycle, at } = entry;
+  const { deliveryId, tenantId, ref, eventId, eventType, acceptedAt, cents, at } = entry;
+  const attempts = deduplicate(attemptsOf(entry));
   return {
     deliveryId,
     tenantId,
@@ -107,13 +119,10 @@ function deliveryOf(entry: DeliveryEntry): Delivery {
     eventId,
     eventType,
     ...omitUndefined({ acceptedAt, cents }),
-    createdAt: at,
+    createdAt: Math.min(at, ...attempts.map((attempt) => attempt.at)),
     updatedAt: at,
     state: stateOf(entry),
-    attempts: entry.kind === 'attempt' ? [attemptOf(entry)] : [],
-    ...(entry.kind === 'dead' && entry.history !== undefined
-      ? { history: { cycle, text: entry.history } }
-      : {}),
+    attempts,
   };
 }
 
@@ -121,7 +130,7 @@ const BY_RANK: readonly DeliveryStatus[] = ['pending', 'cancelled', 'dead', 'del
 
 /**
  * Which of two states wins: the one of the latest cycle; then delivered over dead over cancelled over pending; then the
- * one of the latest attempt; then the latest.
+ * one of the latest attempt; then the latest; then one by a fixed order.
  */
 const byFinality = chainOrders<DeliveryState>(
   orderBy(({ cycle }) => cycle),
@@ -130,47 +139,28 @@ const byFinality = chainOrders<DeliveryState>(
   orderBy(({ at }) => at),
   // With equal times an attempt wins over a deferral.
   orderBy(({ deferred }) => (deferred ? 0 : 1)),
-  orderBy(({ nextAt }) => nextAt ?? -1),
-  orderBy(({ reason }) => reason ?? ''),
+  orderBy((state) => JSON.stringify(state)),
 );
-
-/**
- * Which of two histories wins: the one of the latest cycle, then the longer one. Within a cycle the longer history
- * begins with the shorter one.
- */
-const byCompleteness = chainOrders<DeadHistory>(
-  orderBy(({ cycle }) => cycle),
-  orderBy(({ text }) => text.length),
-  orderBy(({ text }) => text),
-);
-
-function winningHistory(left?: DeadHistory, right?: DeadHistory): DeadHistory | undefined {
-  if (!left || !right) return left ?? right;
-  return greater(byCompleteness, left, right);
-}
 
 /** Merges two parts of one delivery. */
 function join(left: Delivery, right: Delivery): Delivery {
-  const history = winningHistory(left.history, right.history);
   return {
-    // The delivery id is derived from tenant, ref and event id, so these fields are equal in both.
+    // The delivery id is derived from tenant, ref and event id, so these fields are equal in both. The totals may have
+    // counted the left time and amount, and an event that is repeated the next day must not change them.
+    ...right,
     ...left,
     eventType: left.eventType <= right.eventType ? left.eventType : right.eventType,
-    ...omitUndefined({
-      acceptedAt: known(left.acceptedAt, right.acceptedAt),
-      cents: known(left.cents, right.cents),
-    }),
     createdAt: Math.min(left.createdAt, right.createdAt),
     updatedAt: Math.max(left.updatedAt, right.updatedAt),
     state: greater(byFinality, left.state, right.state),
     ...mergeAttempts(left, right),
-    ...omitUndefined({ history }),
   };
 }
 
 /**
- * Merges entries into a delivery. The result is the same for any order, repetition and grouping of the entries.
- * `webhooks.attempts` has no order, and a crash repeats entries. Throws when there is neither a delivery nor an entry.
+ * Merges entries into a delivery. The result is the same for any order, repetition and grouping of the entries:
+ * `webhooks.attempts` has no order, and a crash repeats entries. Only `acceptedAt` and `cents` are those of the delivery,
+ * else of the first entry that reports them. Throws when there is neither a delivery nor an entry.
  */
 export function mergeEntries(stored: Delivery | undefined, entries: readonly DeliveryEntry[]): Delivery {
   const parts = entries.map(deliveryOf);

@@ -3,7 +3,6 @@ import {
   deliveryIdOf,
   headerNumber,
   headerText,
-  isTenantId,
   MAX_TIME_MS,
   parseAttemptPack,
   parseDeliveryTask,
@@ -15,10 +14,8 @@ import type { KafkaRecord } from '@webhooks/kafka';
 import type { DeliveryEntry } from './merge-entries.js';
 import type { OnSkipped } from '../projection/projection.js';
 import { omitUndefined } from '../omit-undefined.js';
+import type { DeadNotification } from '../payments/event-store.js';
 import { positionOf } from '../statements/daily-totals.js';
-
-/** The notification of a dead letter. */
-export type DeadNotification = Pick<DeliveryTask, 'tenantId' | 'eventId' | 'origin' | 'body'>;
 
 interface ReadRecords {
   readonly entries: DeliveryEntry[];
@@ -30,7 +27,7 @@ const REF = new RegExp(PATTERNS.ref, 'u');
 
 /** A delivery id is derived from tenant, ref and event. An entry whose id does not match is damaged. */
 const hasDerivedId = ({ deliveryId, tenantId, ref, eventId }: AttemptLogEntry): boolean =>
-  REF.test(ref) && isTenantId(tenantId) && deliveryIdOf(tenantId, ref, eventId) === deliveryId;
+  REF.test(ref) && deliveryIdOf(tenantId, ref, eventId) === deliveryId;
 
 function addPack(read: ReadRecords, record: KafkaRecord, value: Buffer, onSkipped: OnSkipped): void {
   const parsed = parseAttemptPack(value);

@@ -1,6 +1,6 @@
 import { causeOf } from '@webhooks/contracts';
 import type { KnownConfiguration } from '../configurations.js';
-import { attemptsOf, FIRST_CYCLE } from './delivery-state.js';
+import { FIRST_CYCLE } from './delivery-state.js';
 import type { Delivery, LoggedAttempt } from './delivery-state.js';
 import { omitUndefined } from '../omit-undefined.js';
 import { readRow } from '../payments/event-store.js';
@@ -24,7 +24,7 @@ function viewRelated({ event, webhook }: Related) {
 /** A delivery as a list shows it. `attempts` may contain only the last attempt. */
 export function viewSummary(delivery: Delivery, related: Related) {
   const { deliveryId, ref, eventId, eventType, state, createdAt, updatedAt } = delivery;
-  const last = attemptsOf(delivery).at(-1);
+  const last = delivery.attempts.at(-1);
   const nextAt = state.nextAt === undefined ? undefined : timeOf(state.nextAt);
   return {
     deliveryId,
@@ -60,6 +60,6 @@ function viewAttempt({ attempt, cycle, at, durationMs, result, ...rest }: Logged
 /** A delivery with all its attempts, the oldest first. */
 export const viewDelivery = (delivery: Delivery, related: Related) => ({
   ...viewSummary(delivery, related),
-  attempts: attemptsOf(delivery).map(viewAttempt),
+  attempts: delivery.attempts.map(viewAttempt),
   ...omitUndefined({ truncated: delivery.truncated }),
 });

@@ -163,20 +163,29 @@ export async function storeTestEvent(runQuery: RunEventQuery, event: PaymentEven
 const positionOf = ({ origin: { topic, partition, offset } }: Pick<DeliveryTask, 'origin'>) =>
   topic === TOPICS.events ? { partition, offset: Number(offset) } : {};
 
-/**
- * Stores the event of a dead letter. Its retention counts from now, also for a document that exists and otherwise
- * stays. The record of the event may be read later, so the document is complete. A body that is no event is ignored.
- */
-export async function storeDeadLetter(
-  runQuery: RunEventQuery,
-  task: Pick<DeliveryTask, 'tenantId' | 'eventId' | 'origin' | 'body'>,
-): Promise<void> {
+/** The notification of a dead letter. */
+export type DeadNotification = Pick<DeliveryTask, 'tenantId' | 'eventId' | 'origin' | 'body'>;
+
+/** Returns the write of a dead letter's event; none for a body that is no event. */
+function writeOf(task: DeadNotification) {
   const read = readNotification(task.tenantId, task.body);
-  if (!read.ok || read.event.id !== task.eventId) return;
+  if (!read.ok || read.event.id !== task.eventId) return [];
   const rest = { heardAt: new Date(), ...positionOf(task) };
   const { _id, heardAt, ...row } = toRow(read.event, rest, task.body);
   const update = { $setOnInsert: row, $max: { heardAt } };
-  await runQuery(({ events }) => events.updateOne({ _id }, update, { upsert: true }).exec());
+  return [{ updateOne: { filter: { _id }, update, upsert: true } }];
+}
+
+/**
+ * Stores the events of dead letters by one statement. Their retention counts from now, also for a document that exists
+ * and otherwise stays. The record of the event may be read later, so the document is complete.
+ */
+export async function storeDeadLetters(
+  runQuery: RunEventQuery,
+  notifications: readonly DeadNotification[],
+): Promise<void> {
+  const writes = notifications.flatMap(writeOf);
+  await runQuery(({ events }) => events.bulkWrite(writes, { ordered: false }));
 }
 
 /** Finds events of a tenant, by event id. Unknown ones are left out. Ids may repeat. */

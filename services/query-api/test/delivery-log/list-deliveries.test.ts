@@ -5,7 +5,7 @@ import type { Database } from '../../src/database.js';
 import { deliveryStoreWithin, resolveEvents } from '../../src/delivery-log/delivery-store.js';
 import type { DeliveryFilter } from '../../src/delivery-log/delivery-store.js';
 import type { DeliveryList } from '../../src/delivery-log/operations.js';
-import { delivered, failed, packRecord, REF } from './support/entries.js';
+import { deadRecord, delivered, failed, packRecord, REF } from './support/entries.js';
 import { entriesOf, everyFilter, fill, matching, queryOf, REFS } from './support/generated-log.js';
 import type { Known } from './support/generated-log.js';
 import { openLog, WEBHOOK } from './support/open-log.js';
@@ -217,6 +217,18 @@ describe('the list of deliveries', () => {
     expect((await listOf(tenantId, around)).results).toBe(0);
     await log.apply(packRecord(failed({ at: BASE }, { tenantId })));
     expect((await listOf(tenantId, around)).results).toBe(1);
+  });
+
+  it('goes by the first attempt, also when only the dead letter reports it', async () => {
+    const place = { tenantId: randomName('tenant') };
+    const first = BASE - 76 * 3_600_000;
+    const history = `v1 1:${first}:12:503 2:${BASE}:30:503`;
+    await log.apply(deadRecord({ attempt: 2, history }, place));
+    const createdAt = new Date(first);
+    const day = { from: createdAt, to: new Date(first + 86_400_000) };
+    const { data } = await listOf(place.tenantId, queryOf(day));
+    expect(data).toMatchObject([{ status: 'dead', createdAt: createdAt.toISOString() }]);
+    expect(await listOf(place.tenantId, queryOf({ from: day.to }))).toMatchObject({ data: [] });
   });
 
   it('compares times with fractions of a millisecond exactly', async () => {

@@ -1,4 +1,3 @@
-import { attemptsOf } from '../../src/delivery-log/delivery-state.js';
 import type { DeliveryState } from '../../src/delivery-log/delivery-state.js';
 import { MAX_ATTEMPTS, mergeEntries } from '../../src/delivery-log/merge-entries.js';
 import type { DeliveryEntry } from '../../src/delivery-log/merge-entries.js';
@@ -105,16 +104,18 @@ describe('the document of a delivery', () => {
     const history = `v1 1:${T0}:12:503 2:${T0 + 5}:30:TLS`;
     const end = { ...dead({ attempt: 2, at: T0 + 9 }), history };
     const alone = mergeEntries(undefined, [end]);
-    expect(attemptsOf(alone)).toMatchObject([
+    expect(alone).toMatchObject({ createdAt: T0, updatedAt: T0 + 9 });
+    expect(alone.attempts).toMatchObject([
       { attempt: 1, at: T0, durationMs: 12, result: 'failed', status: 503 },
       { attempt: 2, at: T0 + 5, durationMs: 30, result: 'failed', error: 'TLS' },
     ]);
     const source = { topic: 'payments.events', partition: 4, offset: '77' };
     const both = mergeEntries(alone, [failed({ source })]);
-    expect(attemptsOf(both)).toMatchObject([
+    expect(both.attempts).toMatchObject([
       { attempt: 1, source: 'payments.events/4/77', nextAt: T0 + 5_000 },
       { attempt: 2, source: '' },
     ]);
+    expect(mergeEntries(both, [end])).toEqual(both);
   });
 
   it('needs at least one entry', () => {

@@ -18,7 +18,7 @@ const shared = {
   }),
 };
 const nextAt = fc.integer({ min: T0 + 9, max: T0 + 11 });
-const histories = fc.constantFrom('v1 1:5:6:503', 'v1 1:5:6:504', 'v1 1:5:6:503 2:7:8:TLS');
+const histories = fc.constantFrom('v1 1:5:6:503', 'v1 1:5:6:504', 'v1 1:5:6:503 2:7:8:TLS 2:7:9:TLS');
 const {
   at: _at,
   cycle: _cycle,
@@ -112,23 +112,24 @@ describe('what entries come to', () => {
       minLength: MAX_ATTEMPTS - 5,
       maxLength: 260,
     });
-    const entryOf = (attempt: number): DeliveryEntry => ({
-      ...baseOf(),
-      kind: 'attempt',
-      attempt,
-      at: T0 + (attempt % 7),
-      durationMs: attempt,
-      result: 'failed',
-    });
+    // Each third attempt is reported by a dead letter, and each sixth also by the log.
+    const entriesOf = (attempt: number): readonly DeliveryEntry[] => {
+      const at = T0 + (attempt % 7);
+      const shared = { ...baseOf(), attempt, at };
+      const logged = { ...shared, kind: 'attempt', durationMs: attempt, result: 'failed' } as const;
+      const history = `v1 ${attempt}:${at}:9:503`;
+      const end = { ...shared, kind: 'dead', reason: 'expired', history } as const;
+      return [...(attempt % 6 === 3 ? [] : [logged]), ...(attempt % 3 === 0 ? [end] : [])];
+    };
     fc.assert(
       fc.property(
         many.chain((numbers) => {
-          const entries = numbers.map(entryOf);
-          return fc.tuple(fc.constant(entries), told(entries));
+          const entries = numbers.flatMap(entriesOf);
+          return fc.tuple(fc.constant(numbers), fc.constant(entries), told(entries));
         }),
-        ([entries, { order, cuts, again }]) => {
+        ([numbers, entries, { order, cuts, again }]) => {
           const all = mergeEntries(undefined, entries);
-          expect(all.truncated ?? false).toBe(entries.length > MAX_ATTEMPTS);
+          expect(all.truncated ?? false).toBe(numbers.length > MAX_ATTEMPTS);
           const batches = cuts.map((cut) => cut * 20);
           expect(tell([...order, ...again], batches)).toEqual(all);
         },

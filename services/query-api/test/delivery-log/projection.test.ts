@@ -1,10 +1,13 @@
-import { TOPICS } from '@webhooks/contracts';
+import { renderNotification, TOPICS } from '@webhooks/contracts';
 import { randomName } from '@webhooks/testkit';
-import { toDelivery } from '../../src/delivery-log/delivery-documents.js';
+import { toDelivery, toRow } from '../../src/delivery-log/delivery-documents.js';
 import { mergeEntries } from '../../src/delivery-log/merge-entries.js';
 import type { DeliveryEntry } from '../../src/delivery-log/merge-entries.js';
+import { findByIds } from '../../src/payments/event-store.js';
+import { out } from '../payments/support/events.js';
 import {
   OTHER_REF,
+  REF,
   T0,
   baseOf,
   cancelled,
@@ -31,7 +34,6 @@ afterAll(async () => {
 });
 beforeEach(() => {
   log.skipped.length = 0;
-  log.kept.length = 0;
 });
 
 const placeOf = () => ({ tenantId: randomName('tenant') });
@@ -135,14 +137,37 @@ describe('the projection of dead letters', () => {
   it('adds the end and the attempts before it, and keeps the bytes', async () => {
     const place = placeOf();
     const history = `v1 1:${T0}:12:503 2:${T0 + 5}:30:TLS`;
-    await log.apply(deadRecord({ attempt: 2, history }, place));
     const { deliveryId, tenantId, eventId } = baseOf(place);
-    const body = Buffer.from(`{"id":"${eventId}"}`);
-    expect(log.kept).toMatchObject([{ tenantId, eventId, origin: { topic: 'payments.events' }, body }]);
+    const body = renderNotification(out({}, { tenantId, id: eventId }));
+    await log.apply(deadRecord({ attempt: 2, history, body }, place));
+    const events = await findByIds(log.runQuery, tenantId, [eventId]);
+    expect(events.get(eventId)).toMatchObject({ partition: 4, offset: 77 });
+    expect(events.get(eventId)?.body.toString()).toBe(body.toString());
     expect(await log.row(deliveryId)).toMatchObject({
       state: { status: 'dead', reason: 'attempts-exhausted' },
       updatedAt: new Date(T0 + 60_000),
+      attempts: [{ attempt: 1 }, { attempt: 2 }],
     });
+  });
+
+  it('merges with a document of version 1.0, which has the attempts before the end as text', async () => {
+    const place = placeOf();
+    const end = {
+      ...dead({ attempt: 2, at: T0 + 60_000 }, place),
+      history: `v1 1:${T0}:12:503 2:${T0 + 5}:30:TLS`,
+    };
+    const { attempts: _attempts, ...rest } = toRow(mergeEntries(undefined, [end]), 1);
+    const history = { cycle: '0', text: end.history };
+    await log.models.deliveries.create({ ...rest, attempts: [], history });
+    const shown = async () => (await log.get(end.tenantId, end.deliveryId)).body;
+    const before = await shown();
+    expect(before).toMatchObject({ attempts: [{ attempt: 1 }, { attempt: 2, error: 'TLS' }] });
+    expect((await log.list(end.tenantId)).body).toMatchObject({
+      data: [{ lastAttempt: 2, lastError: 'TLS' }],
+    });
+    await log.apply(packRecord(failed({}, place)));
+    await expectStored([end, failed({}, place)]);
+    expect(await log.row(end.deliveryId)).not.toHaveProperty('history');
   });
 
   it('has the same end as the pack', async () => {
@@ -164,13 +189,34 @@ describe('the projection of dead letters', () => {
     });
   });
 
+  it('of one batch store their events by one statement, and each event once', async () => {
+    const place = placeOf();
+    const records = Array.from({ length: 300 }, (_, at) => {
+      const eventId = `evt_${at % 150}`;
+      const body = renderNotification(out({}, { ...place, id: eventId }));
+      return deadRecord({ body }, { ...place, eventId, ref: at < 150 ? REF : OTHER_REF });
+    });
+    const statements: unknown[] = [];
+    log.onCommand(({ command }) => {
+      if (Object.values(command)[0] === 'events') statements.push(Object.keys(command)[0]);
+    });
+    await log.apply(...records);
+    expect(statements).toEqual(['update']);
+    expect(await log.models.events.countDocuments(place)).toBe(150);
+  });
+
   it('is written again when its bytes could not be kept', async () => {
     const place = placeOf();
-    log.kept.push = () => {
-      throw new Error('the store of notifications is away');
-    };
-    await expect(log.apply(deadRecord({}, place))).rejects.toThrow(/is away/);
-    Reflect.deleteProperty(log.kept, 'push');
+    const get = () => () => Promise.reject(new Error('the store of notifications is away'));
+    const faulty = await openLog(NAME, undefined, (database) => ({
+      ...database,
+      writing: () => (statement) =>
+        database.writing()((models) => statement({ ...models, events: new Proxy(models.events, { get }) })),
+    }));
+    await expect(faulty.apply(deadRecord({}, place))).rejects.toMatchObject({
+      cause: { message: 'the store of notifications is away' },
+    });
+    await faulty.close();
     expect(await log.row(baseOf(place).deliveryId)).toBeNull();
   });
 });
@@ -197,6 +243,8 @@ describe('a record that cannot be read', () => {
       packRecord(failed({ ref: OTHER_REF })),
       'damaged-entry',
     ],
+    ['a tenant with a slash', packRecord(failed({}, { tenantId: 'a/b' })), 'damaged-entry'],
+    ['a dead letter of one', deadRecord({}, { tenantId: 'a/b' }), 'damaged-dead-letter'],
     ['a ref that is no UUID', packRecord(failed({}, { ref: 'a/dead' })), 'damaged-entry'],
   ])('is reported and passed over: %s', async (_what, record, reason) => {
     const place = placeOf();

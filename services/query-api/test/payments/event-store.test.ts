@@ -4,7 +4,7 @@ import type { RunQuery } from '@webhooks/mongodb';
 import { randomName } from '@webhooks/testkit';
 import type { Models } from '../../src/database.js';
 import { placeOf } from '../../src/documents.js';
-import { bodyOf, findByIds, storeDeadLetter, storeEvents, keyOf } from '../../src/payments/event-store.js';
+import { bodyOf, findByIds, storeDeadLetters, storeEvents, keyOf } from '../../src/payments/event-store.js';
 import type { EventRow } from '../../src/payments/event-store.js';
 import { findByKeyOf, findOfCharge, MAX_EVENTS, mergeRows } from '../../src/payments/find-events.js';
 import { E2E, eventRecord, merge, OTHER_E2E, OTHER_TX, out, paid, reversal, TX } from './support/events.js';
@@ -102,7 +102,7 @@ describe('a dead letter', () => {
   const ORIGIN: RecordOrigin = { topic: TOPICS.events, partition: 3, offset: '77' };
   const REDELIVERED: RecordOrigin = { topic: TOPICS.deliveries, partition: 0, offset: '0' };
   const die = (event: PaymentEvent, origin = ORIGIN, body = renderNotification(event)): Promise<void> =>
-    storeDeadLetter(runQuery, { tenantId, eventId: event.id, origin, body });
+    storeDeadLetters(runQuery, [{ tenantId, eventId: event.id, origin, body }]);
 
   it('whose event is unknown adds it with its bytes, its fields and its place', async () => {
     const event = paid({ chargeAmount: '109.90' }, { tenantId });

@@ -8,8 +8,7 @@ import type { KnownConfiguration } from '../../../src/configurations.js';
 import type { DeliveryLog } from '../../../src/delivery-log/compose.js';
 import type { DeliveryRow } from '../../../src/delivery-log/delivery-documents.js';
 import type { DeliveryPorts } from '../../../src/delivery-log/operations.js';
-import type { DeadNotification } from '../../../src/delivery-log/read-records.js';
-import type { Models } from '../../../src/database.js';
+import type { Database, Models } from '../../../src/database.js';
 import { REF } from './entries.js';
 import { openTestDatabase } from '../../payments/support/open-test-database.js';
 import type { TestDatabase } from '../../payments/support/open-test-database.js';
@@ -17,7 +16,6 @@ import type { TestDatabase } from '../../payments/support/open-test-database.js'
 export interface OpenLog extends DeliveryLog, Pick<TestDatabase, 'onCommand'> {
   readonly models: Models;
   readonly runQuery: RunQuery<Models>;
-  readonly kept: DeadNotification[];
   readonly skipped: string[];
   apply(...records: readonly KafkaRecord[]): Promise<void>;
   row(deliveryId: string): Promise<DeliveryRow | null>;
@@ -53,30 +51,28 @@ const operationAt = (operations: readonly Operation[], place: number): Operation
   return operation;
 };
 
-/** One instance of the delivery log on a database; instances of one name share it. */
+/**
+ * One instance of the delivery log on a database; instances of one name share it. `through`: changes the database that
+ * the log writes to; default: does not.
+ */
 export async function openLog(
   name: string,
   catchUp: DeliveryPorts['catchUp'] = () => Promise.resolve('passed'),
+  through: (database: Database) => Database = (database) => database,
 ): Promise<OpenLog> {
   const opened = await openTestDatabase(name);
   const { database } = opened;
   const models = database.models();
   if (!models) throw new Error('expected the database of the tests to be there');
-  const kept: DeadNotification[] = [];
   const skipped: string[] = [];
   const log = composeDeliveryLog({
-    database,
+    database: through(database),
     lists: createConcurrencyLimiter({ total: 1_000 }),
     configurations: { known: (_tenantId, ref) => (ref === REF ? WEBHOOK : undefined) },
-    storeNotification: (notification) => {
-      kept.push(notification);
-      return Promise.resolve();
-    },
     onSkipped: (_record, reason) => {
       skipped.push(reason);
     },
     catchUp,
-    retentionMs: 30 * 86_400_000,
     startSpan: NO_TRACING.startSpan,
   });
   return {
@@ -84,7 +80,6 @@ export async function openLog(
     onCommand: (listener) => opened.onCommand(listener),
     models,
     runQuery: (statement) => statement(models),
-    kept,
     skipped,
     apply: (...records) => log.projection.apply(records),
     row: (deliveryId) => models.deliveries.findById(deliveryId).lean<DeliveryRow>().exec(),
