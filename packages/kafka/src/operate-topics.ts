@@ -37,7 +37,7 @@ function* linesOf({ spec, partitions, settings }: Difference): Generator<string>
   else if (partitions > wanted)
     yield `leave    ${name}: ${partitions} partitions, expected ${wanted}; Kafka removes none`;
   for (const [setting, found, value] of settings)
-    yield `differs  ${name}: ${setting} is ${found}; to change it: kafka-configs.sh --alter --entity-type topics --entity-name ${name} --add-config ${setting}=${value}`;
+    yield `differs  ${name}: ${setting} is ${found}; to change it: kafka-configs.sh --bootstrap-server … --alter --entity-type topics --entity-name ${name} --add-config ${setting}=${value}`;
 }
 
 async function apply(kafka: Kafka, specs: readonly TopicSpec[], found: readonly Difference[]): Promise<void> {

@@ -32,6 +32,9 @@ export function createSender({
   return new Sender({ ...plain, resolve, onIsolated }, new SenderThread(plain));
 }
 
+/** Enough for a chain of four. A tenant's own file may be longer, and every KiB may be 25 key updates (0.6 ms). */
+const MAX_TICKET_BYTES = 16_384;
+
 type InFlight = Pick<Attempt, 'startedAt' | 'ended'>;
 
 /** Posts requests to endpoints, one connection pool for each tenant and origin. */
@@ -60,7 +63,7 @@ export class Sender {
     this.#pools = new OriginPools(
       (client) => {
         // A ticket has the chain that was presented and often the one that was verified (Go), or there are two tickets (OpenSSL).
-        const ticketBytes = 2 * (client?.certificate.length ?? 0);
+        const ticketBytes = Math.min(2 * (client?.certificate.length ?? 0), MAX_TICKET_BYTES);
         return createGuardedConnect({ ...guard, ticketBytes, secureContext: createContext(client) });
       },
       limits,

@@ -138,6 +138,7 @@ function createScope(log: Logger, tracing: Tracing, closers: Closers, shutdown: 
     addPage: (page) => void pages.push(page),
     fail: (error) => {
       log.error('fatal fault', errorFields(error));
+      process.exitCode = 1;
       shutdown('a fault that only a restart can fix', 1);
     },
   } satisfies ServiceScope & { pages: AdminPage[] };

@@ -70,10 +70,11 @@ function openAdmission(config: WorkerConfig, cache: ConfigurationCache, scope: S
 export function composeDeliver(config: WorkerConfig, parts: DeliveryParts, scope: ServiceScope) {
   const sender = openSender(config, scope);
   const admission = openAdmission(config, parts.cache, scope);
+  const { vendorHeader, forwardTraceparent, schedule } = config;
   // While the egress proxy is down, thousands of attempts fail alike.
   const throttle = createLogThrottle();
   const ports: DeliverPorts = {
-    ...{ ...config, ...parts, admission, sender },
+    ...{ ...parts, admission, sender, vendorHeader, forwardTraceparent, schedule },
     userAgent: config.sending.userAgent,
     startSpan: scope.tracing.startSpan,
     onFault: ({ ref, deliveryId, traceparent }, fault) =>

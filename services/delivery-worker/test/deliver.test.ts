@@ -30,16 +30,15 @@ const RULES = {
 const SCHEDULE = { delaysMs: [1_000], jitter: 0, maxAgeMs: 86_400_000, retryAfterMaxMs: 1_000 };
 
 type Reader = DeliverPorts['cache']['reader'];
-/** A cache that finds the first configuration once, and the second from then on. */
-/** `looks`: how often the first configuration is found. */
+/** A cache that finds the first configuration so often, and the second from then on. */
 function cacheOf(first: Configuration, second = first, reader: Partial<Reader> = {}, looks = 2) {
   let looked = 0;
   const find = () => (looked++ < looks ? first : second);
   const fresh = { isFresh: () => true, whenFresh: () => Promise.resolve(), catchUp: () => Promise.resolve() };
   return { table: { find, hasTenant: () => true, enabledFor: () => [] }, reader: { ...fresh, ...reader } };
 }
-/** A cache that is fresh once. */
-const stale = (whenFresh: Reader['whenFresh'], looks = [true]): Partial<Reader> => ({
+/** A cache that is fresh until the attempt has a connection. */
+const stale = (whenFresh: Reader['whenFresh'], looks = [true, true]): Partial<Reader> => ({
   isFresh: () => looks.shift() ?? false,
   whenFresh,
 });

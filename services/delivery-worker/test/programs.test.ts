@@ -1,4 +1,4 @@
-import { TOPICS } from '@webhooks/contracts';
+import { MAX_EVENT_BYTES, TOPICS } from '@webhooks/contracts';
 import { testKafkaBrokers } from '@webhooks/local';
 import { buildEvent, eventually } from '@webhooks/testkit';
 import { execFile } from 'node:child_process';
@@ -17,12 +17,15 @@ const run = (program: string, ...args: readonly string[]) =>
 
 it('rejected lists what was rejected and returns what is whole, once; lag says how far it is', async () => {
   const bench = await openBench();
-  await Promise.all([TOPICS.rejected, TOPICS.events].map((topic) => bench.createTopic(topic, {})));
+  await bench.createTopic(TOPICS.rejected, { 'max.message.bytes': String(2 * MAX_EVENT_BYTES) });
+  await bench.createTopic(TOPICS.events, {});
   const value = JSON.stringify(buildEvent());
   const why = { 'reject-reason': 'not-handled', 'reject-detail': 'TypeError' };
   const origin = { 'origin-topic': TOPICS.events, 'origin-partition': '3', 'origin-offset': '17' };
   const whole = { key: 'a key', value, headers: { ...why, ...origin }, partition: 0 };
   await bench.publish(TOPICS.rejected, whole);
+  // A foreign producer's batch was compressed. No broker takes it as it is.
+  await bench.publish(TOPICS.rejected, { ...whole, partition: 2, value: ' '.repeat(MAX_EVENT_BYTES + 1) });
   const cut = { ...whole, partition: 1, headers: { ...whole.headers, 'original-size': '99' } };
   await bench.publish(TOPICS.rejected, cut);
 
@@ -32,11 +35,12 @@ it('rejected lists what was rejected and returns what is whole, once; lag says h
   expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
     expect.objectContaining({ ...told, partition: 0, bytes: Buffer.byteLength(value), isCut: false }),
     expect.objectContaining({ ...told, partition: 1, isCut: true }),
+    expect.objectContaining({ ...told, partition: 2, isCut: false }),
   ]);
   expect(listed.out).not.toContain('endToEndId');
 
   const returned = await run('rejected', 'return');
-  expect(returned).toEqual({ code: 0, out: '1 records returned, 1 are too large\n' });
+  expect(returned).toEqual({ code: 0, out: '1 records returned, 2 are too large\n' });
   const seen = await bench.follow(TOPICS.events);
   await eventually(() => expect(seen.map((record) => String(record.value))).toEqual([value]));
   expect(await run('rejected', 'list')).toEqual({ code: 0, out: '' });

@@ -40,7 +40,10 @@ const readLine = (text: string, maxValues: number): ReturnType<typeof parseStric
 
 function readLines(body: Buffer, admit: AdmitEvents): readonly Candidate[] {
   // The decoder drops a byte order mark.
-  const all = new TextDecoder().decode(body).split('\n', MAX_LINES + 1);
+  const all = new TextDecoder()
+    .decode(body)
+    .replace(/\n$/, '')
+    .split('\n', MAX_LINES + 1);
   const lines = all.flatMap((text, at) => (text.trim() === '' ? [] : [[text, at + 1] as const]));
   // Checked before any line is parsed.
   if (lines.length > MAX_BATCH_EVENTS || all.length > MAX_LINES) throw tooMany();

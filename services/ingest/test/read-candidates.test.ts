@@ -31,6 +31,12 @@ it.each([
   parse.mockRestore();
 });
 
+it('2,000 lines are read, each with its end', () => {
+  const { candidates } = readCandidates(request('application/x-ndjson', '{}\n\n'.repeat(1_000)));
+  expect(candidates).toHaveLength(1_000);
+  expect(candidates.at(-1)).toEqual({ value: {}, line: 1_999 });
+});
+
 it('a line that is no UTF-8 is a fault of its own', () => {
   const body = Buffer.concat([Buffer.from('{"unknown":"'), Buffer.from([0xff]), Buffer.from('"}\n{}')]);
   const { candidates } = readCandidates({

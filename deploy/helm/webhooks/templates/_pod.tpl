@@ -32,6 +32,8 @@ topologySpreadConstraints:
   - topologyKey: {{ $topologyKey }}
     whenUnsatisfiable: {{ $otherwise }}
     maxSkew: 1
+    # The nodes of a zone that is away must not count as free places.
+    nodeTaintsPolicy: Honor
     labelSelector:
       matchLabels:
         {{- include "webhooks.selector" $ | nindent 8 }}

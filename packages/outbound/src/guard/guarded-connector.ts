@@ -14,7 +14,7 @@ export interface Guard {
   readonly refusalOf: AddressPolicy;
   readonly resolve: Resolve;
   readonly secureContext: SecureContext;
-  /** Bytes of tickets that an endpoint may send besides those that each attempt has. */
+  /** Bytes of tickets that an endpoint may send behind the handshake, besides those that each attempt has. */
   readonly ticketBytes: number;
   /** Time for resolving, connecting and TLS together, milliseconds. */
   readonly connectTimeoutMs: number;

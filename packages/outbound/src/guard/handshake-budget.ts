@@ -47,7 +47,7 @@ export class SecuredSocket {
   readonly tcp: Socket;
   readonly tls: TLSSocket;
   readonly tenant: TenantHandshakes;
-  readonly #ticketBytes: number;
+  #ticketBytes: number;
   #mostBytes: number;
 
   /** `ticketBytes`: see `Guard`. */
@@ -72,9 +72,10 @@ export class SecuredSocket {
     if (this.#tlsBytes > this.#mostBytes + openBytes) this.endAsFlood();
   }
 
-  /** Allows this many further TLS bytes, and tickets with the client's certificate chain. */
+  /** Allows this many further TLS bytes; the first time, tickets with the client's certificate chain besides. */
   allow(bytes: number): void {
     this.#mostBytes = this.#tlsBytes + bytes + this.#ticketBytes;
+    this.#ticketBytes = 0;
   }
 
   /**

@@ -246,7 +246,7 @@ export class OriginPools {
     this.#suffix += '*';
   }
 
-  /** Must be called when no attempt is in flight. Resolves when all connections are closed. */
+  /** Must be called when no attempt is in flight. Resolves when all handshakes have ended. Closes all connections. */
   async close(): Promise<void> {
     await Promise.all([...this.#pools.values()].map((pool) => pool.close()));
   }

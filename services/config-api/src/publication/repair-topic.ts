@@ -14,6 +14,8 @@ export interface RepairPorts extends Pick<ConfigurationStore, 'findByRef' | 'pag
   readonly noteRepair: () => void;
 }
 
+/** Repairs at once. The database has 50 connections, and requests need some. */
+const SIDE_BY_SIDE = 32;
 /** A change younger than this may still be published by its request. */
 const SETTLED_MS = 5_000;
 
@@ -72,7 +74,8 @@ export async function repairAll(ports: RepairPorts, signal: AbortSignal): Promis
       const isSettled = Math.abs(now - document.updatedAt.getTime()) >= SETTLED_MS;
       if (!isSettled || !(await repairOne(document, ports))) isDone = false;
     };
-    await settleAll(page.map(repair));
+    for (let at = 0; at < page.length; at += SIDE_BY_SIDE)
+      await settleAll(page.slice(at, at + SIDE_BY_SIDE).map(repair));
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE) return isDone;
     after = configurationKey(last.tenantId, last.ref);

@@ -67,13 +67,18 @@ function headersFor(request: Request, response: Response, session: Session, toke
 /** Creates a function that passes a checked call on to the service that owns its path, with the token of the session. */
 export function createApiProxy({ configApi, queryApi }: ConsoleConfig) {
   const bases: Readonly<Record<string, string>> = { 'config-api': configApi, 'query-api': queryApi };
+  /** Never another host, whatever the request names: only path and query come from it. */
+  const targetOf = ({ path, url }: Request): URL => {
+    const target = new URL(bases[ownerOf(path) ?? ''] ?? '');
+    target.pathname = path;
+    target.search = /\?.*$/.exec(url)?.[0] ?? '';
+    return target;
+  };
   return async (request: Request, response: Response, session: Session, token: string): Promise<void> => {
     const left = new AbortController();
     response.once('close', () => left.abort());
     const body: unknown = request.body;
-    // Never another host: a checked path begins with `/integration/v1/`, so it names none.
-    const target = new URL(request.url, bases[ownerOf(request.path) ?? '']);
-    const service = await fetch(target, {
+    const service = await fetch(targetOf(request), {
       method: request.method,
       headers: headersFor(request, response, session, token),
       redirect: 'manual',

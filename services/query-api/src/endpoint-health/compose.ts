@@ -45,8 +45,9 @@ function readPack(record: KafkaRecord, onSkipped: OnSkipped): ReadPack | undefin
   const { records } = parsed;
   const entries = records.filter(({ at }) => at < Date.now() + DAY_MS);
   if (entries.length < records.length) onSkipped(record, 'dated-ahead');
-  // A worker's clock may be ahead. What is reported began before the broker appended the report.
-  const timed = entries.map((entry) => ({ ...entry, at: Math.min(entry.at, timestamp) }));
+  // What is reported began before the broker appended the report: otherwise the worker's clock is ahead.
+  const ahead = Math.max(0, ...entries.map(({ at }) => at - timestamp));
+  const timed = entries.map((entry) => ({ ...entry, at: entry.at - ahead }));
   return { partition, offset, id: PACK_ID.exec(String(key))?.[0], entries: timed };
 }
 

@@ -20,8 +20,9 @@ export interface HealthBucket {
   readonly durations: Readonly<Record<string, number>>;
   readonly lastSuccessAt?: number;
   readonly lastFailureAt?: number;
-  /** The latest time until which a delivery was deferred. */
+  /** The latest time until which a delivery was deferred, and when one was last deferred. */
   readonly deferredUntil?: number;
+  readonly deferredAt?: number;
   /** When a delivery was last deferred because of a fault of the worker. */
   readonly faultAt?: number;
   /** Deliveries that died. */
@@ -82,7 +83,8 @@ function kindOf({ status, error, code }: Attempt): string {
 /** Adds one entry to a bucket. */
 export function addEntry(bucket: HealthBucket, entry: AttemptLogEntry): HealthBucket {
   if (entry.kind === 'deferred') {
-    const deferred = { ...bucket, deferredUntil: later(bucket.deferredUntil, entry.nextAt) };
+    const deferredAt = later(bucket.deferredAt, entry.at);
+    const deferred = { ...bucket, deferredUntil: later(bucket.deferredUntil, entry.nextAt), deferredAt };
     return entry.reason === 'fault' ? { ...deferred, faultAt: later(bucket.faultAt, entry.at) } : deferred;
   }
   if (entry.kind === 'dead') return { ...bucket, dead: (bucket.dead ?? 0) + 1 };

@@ -80,8 +80,8 @@ export function stateOf(buckets: readonly HealthBucket[], { enabled, episode }: 
     return view(isDeferred ? 'deferred' : state);
   }
   const failingSince = timeOf(episode.first.at);
-  // What was deferred before the episode began waited for another address or an earlier breaker.
-  const since = buckets.filter(({ startAt }) => startAt >= bucketStartOf(episode.first.at));
+  // What was deferred before the episode waited for an earlier breaker, perhaps at another address.
+  const since = buckets.filter(({ deferredAt = 0 }) => deferredAt >= episode.first.at);
   const until = latest(since.map(({ deferredUntil }) => deferredUntil));
   return until > now
     ? view('paused', { until: timeOf(until), failingSince })

@@ -1,5 +1,5 @@
 import { AppError } from '@webhooks/http-api';
-import { repeatUntilClose, settleAll } from '@webhooks/runtime';
+import { repeatUntilClose } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import type { ConfigurationRow, KnownConfiguration } from '../configurations.js';
 import { MAX_STATEMENT } from '../documents.js';
@@ -40,10 +40,15 @@ async function endChanged(rows: readonly EpisodeRow[], ports: AlertPorts): Promi
 
 /**
  * Reviews one page of the open documents: ends the episodes of changed webhooks, and sends the alerts that are due. Returns
- * the place after which the next page begins. It waits for the newest attempts first: an unread success would look like
- * none.
+ * the place after which the next page begins. Before a tenant's alerts are sent, `move` is called with the place behind its
+ * documents: after a fault the next page begins there. It waits for the newest attempts first: an unread success would look
+ * like none.
  */
-export async function reviewPage(after: string, ports: AlertPorts): Promise<string> {
+export async function reviewPage(
+  after: string,
+  ports: AlertPorts,
+  move: (place: string) => void,
+): Promise<string> {
   const { database, configurations, catchUp, failingAfterMs } = ports;
   if ((await findOpen(database, after)).length === 0) return '';
   const [result] = await Promise.all([catchUp(), configurations.upToDate()]);
@@ -62,15 +67,17 @@ export async function reviewPage(after: string, ports: AlertPorts): Promise<stri
   await changeEpisodes(database, new Map(others), (row, at) =>
     markReported(row, factsOf(row, at, failingAfterMs)),
   );
-  const alerted = Map.groupBy(due.filter(isAlerted), tenantOf);
-  const outboxes = page.filter((row) => 'tasks' in row).map(({ _id }) => tenantOf(_id));
-  const sent: Promise<void>[] = [];
-  for (const tenantId of new Set([...outboxes, ...alerted.keys()])) {
-    sent.push(sendAlerts(tenantId, alerted.get(tenantId) ?? [], ports));
-    // One after the other; a tenant's fault stops no other tenant's alerts.
-    await Promise.allSettled(sent);
+  const alerted = new Set(due.filter(isAlerted));
+  const sending = page.filter((row) => 'tasks' in row || alerted.has(row._id));
+  for (const [tenantId, own] of Map.groupBy(sending, ({ _id }) => tenantOf(_id))) {
+    // Behind all of the tenant's documents: `0` follows `/`.
+    move(`${tenantId}0`);
+    await sendAlerts(
+      tenantId,
+      own.map(({ _id }) => _id).filter((id) => alerted.has(id)),
+      ports,
+    );
   }
-  await settleAll(sent);
   return (page.length === MAX_STATEMENT && page.at(-1)?._id) || '';
 }
 
@@ -99,7 +106,7 @@ export function reviewEpisodes(options: Omit<AlertPorts, 'now'>, scope: ServiceS
   const ports = { ...options, now: () => Date.now() };
   let after = '';
   const work = async (): Promise<void> => {
-    after = await reviewPage(after, ports);
+    after = await reviewPage(after, ports, (place) => (after = place));
   };
   repeatUntilClose({ name: 'reviewing episodes', everyMs: REVIEW_MS, work }, scope);
   const note = () => noteCertificates(ports);

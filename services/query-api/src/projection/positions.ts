@@ -99,9 +99,10 @@ export class Positions {
   /** Merges the positions that other instances have written into the known ones. */
   async readOthers(): Promise<void> {
     const row = await this.#options.runQuery(({ positions }) => positions.findById(this.#id).lean().exec());
+    // All that is not there is written again: a failover may lose a write.
+    this.#written.clear();
     for (const [partition, offset] of Object.entries(row?.offsets ?? {})) {
       this.#raise(Number(partition), offset);
-      // Also when it is lower than what was written: a failover may lose a write.
       this.#written.set(Number(partition), offset);
     }
   }

@@ -33,7 +33,7 @@ const INTERVAL_MS = 200;
 const PAUSE_MS = 500;
 
 /** The timestamp tells a recreated topic from the one before. */
-const placeOf = ({ topic, partition, offset, timestamp }: KafkaRecord): string =>
+const recordPlaceOf = ({ topic, partition, offset, timestamp }: KafkaRecord): string =>
   [topic, partition, offset, timestamp].join('/');
 
 interface Waiting {
@@ -106,7 +106,7 @@ export class Batches {
     const { name, apply, log } = this.#options;
     try {
       // A partition that came back brings the records again that still wait here.
-      const distinct = new Map(batch.map(({ item }) => [placeOf(item), item]));
+      const distinct = new Map(batch.map(({ item }) => [recordPlaceOf(item), item]));
       await apply([...distinct.values()]);
       if (this.#failures > 0) log.info(`${name}: writing has recovered`, { failures: this.#failures });
       this.#failures = 0;

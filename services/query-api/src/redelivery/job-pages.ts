@@ -35,7 +35,7 @@ export interface PageParts {
   readonly logRetentionMs: number;
 }
 
-/** Deadline of each of the two reads of a page, also while counting. A caller stops waiting after 10 s. */
+/** Deadline of a count, and of each of the two reads of a page. A caller stops waiting after 10 s. */
 const LONG_MS = 8_000;
 /** Time after which counting ends. The database may end its statement later. */
 const BUDGET_MS = LONG_MS / 2;
@@ -127,17 +127,24 @@ export async function countMatches(
     return count(tenantId, { ...filter, status }, max, BUDGET_MS);
   }
   const endAt = performance.now() + BUDGET_MS;
+  // The last page, too, ends before its caller gives up.
+  const within = () => parts.database.within(endAt + BUDGET_MS - performance.now());
   let matched = 0;
   let position: string | undefined;
   do {
     const beganAt = performance.now();
     const wanted = { tenantId, filter: { ...filter, status }, ...(position ? { position } : {}) };
-    const page = await missedPage(wanted, MAX_STATEMENT, { ...parts, retentionMs: 0 }, { appendedAt: 1 });
+    const page = await missedPage(
+      wanted,
+      MAX_STATEMENT,
+      { ...parts, database: { within }, retentionMs: 0 },
+      { appendedAt: 1 },
+    );
     matched += page.candidates.length;
     position = page.next;
     // A pause as long as the page took leaves half of the database's time to others.
     const now = performance.now();
-    if (position !== undefined) await rest(Math.min(now - beganAt, endAt - now));
+    if (position !== undefined) await rest(Math.max(0, Math.min(now - beganAt, endAt - now)));
   } while (position !== undefined && matched < max && performance.now() < endAt);
   return { matched, isLowerBound: position !== undefined };
 }

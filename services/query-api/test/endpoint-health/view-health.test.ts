@@ -85,15 +85,15 @@ describe('the health of an endpoint', () => {
     ['nothing but deferrals by our own fault', [ours(1_000)], 'deferred'],
     ['a success behind a deferral by our own fault', [ours(2_000), ok(1_000)], 'healthy'],
     [
-      'failures behind a deferral by our own fault',
-      [ours(4_000), bad(3_000), bad(2_000), bad(1_000)],
+      'failures, and a deferral by our own fault behind them',
+      [bad(4_000), bad(3_000), bad(2_000), ours(1_000)],
       'paused',
     ],
     [
       'failures, and a deferral from the time before them',
       [
-        deferred({ at: NOW - 2 * BUCKET_MS, nextAt: NOW + 5_000 }),
-        ok(BUCKET_MS),
+        deferred({ at: NOW - 5_000, nextAt: NOW + 5_000 }),
+        ok(4_000),
         ...[3_000, 2_000, 1_000].map((agoMs) => bad(agoMs)),
       ],
       'failing',

@@ -25,10 +25,31 @@ export interface Delivery {
   readonly dead: DeadSeen[];
 }
 
+/** Kinds of findings. `chaos.md` lists the bugs that show as each kind. */
+export type FindingKind =
+  | 'lost'
+  | 'not-recovered'
+  | 'invented'
+  | 'other-bytes'
+  | 'too-early'
+  | 'unscheduled-attempt'
+  | 'too-many-attempts'
+  | 'wrong-delay'
+  | 'unexplained-repeat'
+  | 'not-in-force'
+  | 'wrong-signature'
+  | 'died-early'
+  | 'rejected'
+  | 'wrong-log'
+  | 'wrong-transaction'
+  | 'wrong-statement'
+  | 'wrong-configuration'
+  | 'not-restored'
+  | 'not-stopped';
+
 /** One broken promise of the service. */
 export interface Finding {
-  /** `chaos.md` lists the bugs that show as each kind. */
-  readonly kind: string;
+  readonly kind: FindingKind;
   /** What is wrong, with its figures. */
   readonly text: string;
   /** The delivery concerned; its name and timeline are reported. */

@@ -1,16 +1,18 @@
 import { isHandled } from '../evidence/evidence.js';
 import type { Evidence, Place } from '../evidence/evidence.js';
 import { openCaseFile } from './case-file.js';
-import type { Delivery, Finding } from './case-file.js';
+import type { Delivery, Finding, FindingKind } from './case-file.js';
 import { checkChanges } from './check-changes.js';
 import { checkContent, checkLog, checkStatements, checkTransactions } from './check-content.js';
 import { checkFates } from './check-fates.js';
 import { checkRepeats, checkSchedule } from './check-attempts.js';
 
+/** Kinds of findings of an upgrade alone; `upgrade.md` says what they mean. */
+type UpgradeFindingKind = 'failed-call' | 'costly-switch' | 'not-pulled';
+
 /** A finding in words. */
 export interface ReportedFinding {
-  /** `chaos.md` and `upgrade.md` list the kinds. */
-  readonly kind: string;
+  readonly kind: FindingKind | UpgradeFindingKind;
   readonly text: string;
   /** Only for the first two findings of a kind that concern a delivery. */
   readonly timeline?: readonly string[];

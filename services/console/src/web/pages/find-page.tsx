@@ -204,7 +204,9 @@ function FoundByAmount({ filter }: { readonly filter: PaymentSearch }) {
       <Loaded query={query} isPolled={false}>
         {({ found, isCut }) => (
           <>
-            <Title>{say(isCut ? 'paymentsAtLeast' : 'paymentsFound', { ...values, count: ids.size })}</Title>
+            <Title>
+              {say(isCut ? 'paymentsAtLeast' : 'paymentsFound', { ...values, count: found.length })}
+            </Title>
             <Table
               caption={texts.payment}
               columns={paymentColumns(speech)}
