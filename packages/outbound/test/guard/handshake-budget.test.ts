@@ -96,10 +96,16 @@ describe('what an endpoint makes our thread compute', () => {
     const before = process.threadCpuUsage();
     await post();
     expect(process.threadCpuUsage(before).user).toBeLessThan(200_000);
-    expect(await postFor('acme', sender, other.origin)).toMatchObject({ kind: 'throttled' });
-    // On a busy machine the attempt's own time-out may come first. It gets no connection in either case.
-    const short = await postFor('acme', sender, other.origin, 300);
-    expect(['unreachable', 'throttled']).toContain(short.kind);
+    // Both get no connection. A short attempt's own time-out may come first. A rest that is over is caused again.
+    await eventually(
+      async () => {
+        const short = await postFor('acme', sender, other.origin, 300);
+        const { kind } = await postFor('acme', sender, other.origin);
+        if (kind !== 'throttled') await post();
+        return short.kind !== 'responded' && kind === 'throttled';
+      },
+      { timeoutMs: 20_000 },
+    );
     expect(await postFor('acme', sender, known.origin)).toMatchObject({ status: 200 });
     expect(await postFor('globex', sender, other.origin)).toMatchObject({ status: 200 });
     expect(known.stats()).toMatchObject({ connections: 1, arrivals: 2 });

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { align, print } from '@webhooks/testkit/account';
 import { percentilesOf } from '../bench/measure.js';
@@ -9,13 +9,14 @@ import type { Figure, RunReport } from '../bench/report.js';
 /** With an odd number the median is a measured figure. */
 const TURNS = 3;
 
-/** Runs `npm run bench` in a checkout. Returns its figures, and the CPU time of each process, by their names. */
+/** Builds a checkout and runs its `npm run bench`. Returns its figures, and the CPU time of each process, by their names. Throws without figures. */
 function measure(checkout: string, args: readonly string[]): ReadonlyMap<string, Figure> {
   const command = ['packages/tooling/bootstrap.mjs', 'bench', ...args];
   const file = join(checkout, '.data', 'bench.json');
   rmSync(file, { force: true });
   // A void run ends it with 1, and the other runs have figures.
   spawnSync(process.execPath, command, { cwd: checkout, stdio: 'inherit' });
+  if (!existsSync(file)) throw new Error(`bench of ${checkout} left no figures; its output says why`);
   const text = readFileSync(file, 'utf8');
   const { reports } = JSON.parse(text) as { readonly reports: readonly RunReport[] };
   const named = reports.flatMap(({ scenario, run, figures, usage }) => {
