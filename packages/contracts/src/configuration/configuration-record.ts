@@ -58,7 +58,8 @@ export const configurationKey = (tenantId: string, ref: string): string => `${te
  * Key of the mark, the one record of the topic that is no configuration. No tenant has this name. config-api writes the
  * mark when all configurations are on the topic. A topic without the mark is new, or was recreated and lacks webhooks.
  *
- * The value is a list of offsets, by partition: the positions that config-api had read. When a partition ends before its offset, the mark belongs to an earlier topic and is ignored.
+ * The value is a list of offsets, by partition: the positions that config-api had read. When a partition ends before
+ * its offset, the mark belongs to an earlier topic and is ignored.
  */
 export const COMPLETE_KEY = '/complete';
 

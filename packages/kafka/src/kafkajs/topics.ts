@@ -40,8 +40,8 @@ export async function offsetAt(
 }
 
 /**
- * Requests how many partitions a topic has now, from any broker. Rejects after `deadlineMs`, and up to 3 s more for a connection. Then the broker's
- * connections are dropped, so that the next request goes to another broker.
+ * Requests how many partitions a topic has now, from any broker. Rejects after `deadlineMs`, and up to 3 s more for a
+ * connection. Then the broker's connections are dropped, so that the next request goes to another broker.
  */
 export async function countPartitions(
   { cluster }: Connections,

@@ -44,7 +44,10 @@ const MAX_ANSWER = 64;
 const MAX_TICKETS = 8;
 const LOOPBACK = ['127.0.0.1', '::1'] as const;
 
-/** Stores the latest TLS session of a verified connection to one origin with one client certificate: at most 10 KiB, Node's bound. */
+/**
+ * Stores the latest TLS session of a verified connection to one origin with one client certificate: at most 10 KiB,
+ * Node's bound.
+ */
 export interface SessionSlot {
   session: Buffer | undefined;
 }

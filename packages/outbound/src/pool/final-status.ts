@@ -17,7 +17,10 @@ const HEAD_END = /\n\r?\n/;
  * contain 20,000 of them.
  */
 const LINE_LIMIT = 256;
-/** Most bytes of one response. undici bounds head and body; the rest is interim responses and what chunks and status lines carry besides. */
+/**
+ * Most bytes of one response. undici bounds head and body; the rest is interim responses, and what chunks and status
+ * lines carry besides.
+ */
 const BYTE_LIMIT = 131_072;
 const LINE_FEED = 10;
 

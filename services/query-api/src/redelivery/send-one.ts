@@ -93,9 +93,10 @@ export async function sendEvent(request: ApiRequest, ports: SendPorts) {
 }
 
 /**
- * `POST …/{ref}/test`: sends a test event to one endpoint; the delivery worker treats its task like any other. The event is stored first,
- * marked as a test, so that its identifiers can be queried. Throws 404 for a ref that the tenant does not have or that is
- * an alert endpoint's, and 422 when the webhook is disabled. Resolves when Kafka has acknowledged the task; the delivery log shows the result.
+ * `POST …/{ref}/test`: sends a test event to one endpoint; the delivery worker treats its task like any other. The event
+ * is stored first, marked as a test, so that its identifiers can be queried. Throws 404 for a ref that the tenant does not
+ * have or that is an alert endpoint's, and 422 when the webhook is disabled. Resolves when Kafka has acknowledged the task;
+ * the delivery log shows the result.
  */
 export async function sendTest(
   tenantId: string,

@@ -17,8 +17,9 @@ import { doneOf, progressText } from '../redelivery-progress.js';
 
 /** What the states of a job are called. */
 const JOB_STATES = { running: 'jobRuns', completed: 'jobCompleted', cancelled: 'jobCancelled' } as const;
-/** The most webhooks, and the most jobs, that the service lists at once. */
+/** The most webhooks that the service lists at once. */
 const LISTED = 1_000;
+/** The most jobs that the service lists at once. */
 const JOBS = 200;
 const KINDS = ['dead', 'cancelled', 'delivered', 'missed'] as const;
 
