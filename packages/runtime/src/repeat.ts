@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { errorFields, type Logger } from './logger.js';
 import type { ServiceScope } from './run-service.js';
 
@@ -29,16 +28,17 @@ export function repeat({ name, everyMs, work, log }: Repetition): { stop: () => 
       failing = true;
     }
   };
+  let timer: NodeJS.Timeout | undefined;
   const loop = async (): Promise<void> => {
-    while (!signal.aborted) {
-      await round();
-      await wait(everyMs, undefined, { signal }).catch(() => undefined);
-    }
+    await round();
+    if (signal.aborted) return;
+    timer = setTimeout(() => void (running = loop()), everyMs);
   };
-  const running = loop();
+  let running = loop();
   return {
     stop: () => {
       stopping.abort();
+      clearTimeout(timer);
       return running;
     },
   };

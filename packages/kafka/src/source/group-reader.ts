@@ -55,7 +55,10 @@ export class GroupReader {
       maxWaitMs: options.fetchWaitMs,
       minIntervalMs: options.fetchIntervalMs,
       positionTime: (feed) => this.#membership.positionTime(feed),
-      onResponse: () => options.inFlight.responded(),
+      onResponse: () => {
+        options.inFlight.responded();
+        options.onResponse?.();
+      },
       onError: this.#onError,
     });
   }
@@ -64,7 +67,8 @@ export class GroupReader {
   async start(): Promise<void> {
     await this.#membership.start();
     this.#commitTimer = setInterval(() => {
-      if (this.#settled && this.#committing === undefined) this.#commit().catch(this.#onError);
+      const isFree = this.#settled && this.#committing === undefined;
+      if (isFree && this.#trackers.some(({ hasMoved }) => hasMoved)) this.#commit().catch(this.#onError);
     }, COMMIT_INTERVAL_MS);
   }
 
@@ -124,7 +128,7 @@ export class GroupReader {
   async #commitMoved(): Promise<void> {
     if (this.#options.commits === false) return;
     const moved = this.#trackers
-      .filter(({ assigned, committable, committed }) => assigned && committable > committed)
+      .filter(({ hasMoved }) => hasMoved)
       .map((tracker) => ({ tracker, position: tracker.groupPosition }));
     if (moved.length === 0) return;
     await this.#membership.commit(moved.map(({ position }) => position));

@@ -75,6 +75,11 @@ export class PartitionTracker extends PartitionBuffer implements Feed {
     return this.#inFlight.head?.value.offset ?? this.position;
   }
 
+  /** Whether the committable offset is not committed yet. */
+  get hasMoved(): boolean {
+    return this.assigned && this.committable > this.committed;
+  }
+
   /** The position to commit, with its time. */
   get groupPosition(): GroupPosition {
     const { topic, partition, committable } = this;

@@ -4,6 +4,7 @@ import type { Scenario, Sizes } from './scenario.js';
 import { attacks } from './scenarios/attacks.js';
 import { handlers } from './scenarios/handlers.js';
 import { isolation } from './scenarios/isolation.js';
+import { objects } from './scenarios/objects.js';
 import { query } from './scenarios/query.js';
 import { throughput } from './scenarios/throughput.js';
 import { wholeSystem } from './scenarios/whole-system.js';
@@ -16,6 +17,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   attacks,
   query,
   handlers,
+  objects,
 };
 
 const SIZE = { min: 1, max: 10_000_000 };

@@ -108,6 +108,17 @@ export function beginUsage(pids: Pids) {
     };
   };
 }
+
+/** What the main thread of a process made since the last reading. */
+export interface ObjectCounts {
+  readonly promises: number;
+  /** Bytes in V8's heap: not those of large buffers. */
+  readonly heapBytes: number;
+}
+
+/** Address of the counter in a process: a socket without a file (unix(7), abstract). Linux only. */
+export const counterPath = (pid: number): string => `\0webhooks-object-counter-${pid}`;
+
 /** CPU of some of the processes together, in microseconds. */
 export function cpuOf(
   processes: readonly Pick<ProcessUsage, 'name' | 'cpuMicros'>[],

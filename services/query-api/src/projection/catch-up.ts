@@ -5,7 +5,7 @@ import { shareNext, withDeadline } from '@webhooks/runtime';
 import type { Positions } from './positions.js';
 
 interface CatchUpOptions {
-  readonly positions: Omit<Positions, 'topic' | 'name' | 'write'>;
+  readonly positions: Omit<Positions, 'topic' | 'name' | 'id' | 'write' | 'mergeWritten'>;
   /** Returns the end offsets of the topic now. */
   readonly fetchEnds: (deadlineMs: number) => Promise<EndOffsets>;
   /** Called with the fault when a wait fails: the projection is late, or the broker or the database did not respond. */

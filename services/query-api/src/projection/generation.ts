@@ -3,7 +3,7 @@ import { parseKeyring } from '@webhooks/contracts';
 import type { RunPositionQuery, PositionModel, PositionRow } from './positions.js';
 
 /** Id of the document in `positions` that contains the generation. */
-const ID = 'current-generation';
+export const GENERATION_ID = 'current-generation';
 
 /**
  * Returns the document with this id. Creates it with these fields when there is none. Instances that start together
@@ -24,7 +24,9 @@ const ensureRow = (runQuery: RunPositionQuery, id: string, own: Partial<Position
  * record that Kafka stores.
  */
 export async function generationOf(runQuery: RunPositionQuery): Promise<string> {
-  const { generation } = await ensureRow(runQuery, ID, { generation: randomUUID().replace(/-.*/, '') });
+  const { generation } = await ensureRow(runQuery, GENERATION_ID, {
+    generation: randomUUID().replace(/-.*/, ''),
+  });
   if (generation === undefined) throw new Error('the rebuild generation is missing in its document');
   return generation;
 }
@@ -40,4 +42,4 @@ export async function cursorKeyringOf(runQuery: RunPositionQuery) {
  * generation. Returns whether a generation was deleted.
  */
 export const forgetGeneration = async (positions: PositionModel, only: { generation?: string } = {}) =>
-  (await positions.deleteOne({ _id: ID, ...only }).exec()).deletedCount > 0;
+  (await positions.deleteOne({ _id: GENERATION_ID, ...only }).exec()).deletedCount > 0;

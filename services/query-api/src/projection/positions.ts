@@ -22,6 +22,16 @@ export type RunPositionQuery = RunQuery<{ readonly positions: PositionModel }>;
 export const positionModelOn = (connection: Connection): PositionModel =>
   connection.model<PositionRow>('Position', documentSchema<PositionRow>(), 'positions');
 
+/** Returns the documents with these ids, by one statement. Those that do not exist are left out. */
+export const readRows = (runQuery: RunPositionQuery, ids: readonly string[]): Promise<PositionRow[]> =>
+  runQuery(({ positions }) =>
+    positions
+      .find()
+      .in('_id', [...ids])
+      .lean()
+      .exec(),
+  );
+
 export interface PositionsOptions {
   readonly topic: string;
   /** Distinguishes these positions from others, also from those of another projection of the same topic. */
@@ -54,7 +64,8 @@ export class Positions {
     this.name = options.name;
   }
 
-  get #id(): string {
+  /** Id of the document that contains these positions. */
+  get id(): string {
     return `${this.generation()}/${this.name}`;
   }
 
@@ -72,9 +83,13 @@ export class Positions {
     this.#options.running()?.fetchNow();
   }
 
+  #raiseOwn(): void {
+    for (const { partition, offset } of this.#own()) this.#raise(partition, offset);
+  }
+
   /** Merges this instance's own positions into the known ones. Returns all of them. */
   mergeOwn(): EndOffsets {
-    for (const { partition, offset } of this.#own()) this.#raise(partition, offset);
+    this.#raiseOwn();
     return new Map(this.#known);
   }
 
@@ -96,15 +111,20 @@ export class Positions {
     return [...ends.keys()].some((partition) => !own.has(partition));
   }
 
-  /** Merges the positions that other instances have written into the known ones. */
-  async readOthers(): Promise<void> {
-    const row = await this.#options.runQuery(({ positions }) => positions.findById(this.#id).lean().exec());
+  /** Merges the positions that instances have written, from the document `id`, into the known ones. */
+  mergeWritten(offsets: PositionRow['offsets'] = {}): void {
     // All that is not there is written again: a failover may lose a write.
     this.#written.clear();
-    for (const [partition, offset] of Object.entries(row?.offsets ?? {})) {
+    for (const [partition, offset] of Object.entries(offsets)) {
       this.#raise(Number(partition), offset);
       this.#written.set(Number(partition), offset);
     }
+  }
+
+  /** Merges the positions that other instances have written into the known ones. */
+  async readOthers(): Promise<void> {
+    const [row] = await readRows(this.#options.runQuery, [this.id]);
+    this.mergeWritten(row?.offsets);
   }
 
   /** Returns the positions of all instances, merged. */
@@ -116,7 +136,7 @@ export class Positions {
   /** Writes the positions that advanced since the last write, so that other instances can read them. */
   async write(): Promise<void> {
     if (this.#options.readsForOthers === true && this.needsOthers(this.#known)) this.fetchNow();
-    this.mergeOwn();
+    this.#raiseOwn();
     const moved = [...this.#known].filter(
       ([partition, offset]) => offset > (this.#written.get(partition) ?? 0),
     );
@@ -124,7 +144,7 @@ export class Positions {
     const offsets = Object.fromEntries(moved.map(([partition, offset]) => [`offsets.${partition}`, offset]));
     await this.#options.runQuery(({ positions }) =>
       positions.collection.updateOne(
-        { _id: this.#id as never },
+        { _id: this.id as never },
         { $max: offsets },
         { upsert: true, writeConcern: { w: 1 } },
       ),

@@ -25,7 +25,11 @@ export interface Projection {
   readonly apply: (records: readonly KafkaRecord[]) => Promise<void>;
 }
 
-type BatchesOptions = Pick<Projection, 'name' | 'apply' | 'maxBytes'> & { readonly log: Logger };
+interface BatchesOptions extends Pick<Projection, 'name' | 'apply' | 'maxBytes'> {
+  /** Called after each batch that was applied. */
+  readonly onProgress: () => void;
+  readonly log: Logger;
+}
 
 /** Default of `intervalMs`. A record that comes after a pause is written at once; a higher rate of batches would slow queries. */
 const INTERVAL_MS = 200;
@@ -90,6 +94,7 @@ export class Batches {
       }
       this.#waiting.splice(0, batch.length);
       for (const { done } of batch) done(undefined);
+      this.#options.onProgress();
     }
     this.#running = false;
   }
@@ -124,17 +129,20 @@ export type RunningProjection = Pick<Source, 'health' | 'positions' | 'fetchNow'
 /** Bounds of the records that are read and not yet written. A burst fills them while the database is slow. */
 const WINDOW = { maxInFlight: 4_000, maxInFlightBytes: 32 * 1_048_576 };
 
-/** Reads the topics of a projection as a member of its group and applies their records, until it is stopped. */
+/**
+ * Reads the topics of a projection as a member of its group and applies their records, until it is stopped. `onProgress`: called after what
+ * may move the positions, a response of a broker and an applied batch.
+ */
 export async function openProjection(
   projection: Projection,
-  { kafka, groupId }: { readonly kafka: Kafka; readonly groupId: string },
+  reader: { readonly kafka: Kafka; readonly groupId: string; readonly onProgress: () => void },
   scope: ServiceScope,
 ): Promise<RunningProjection> {
   const { name, topics, intervalMs: fetchIntervalMs = INTERVAL_MS } = projection;
-  const batches = new Batches({ ...projection, log: scope.log });
+  const batches = new Batches({ ...projection, onProgress: reader.onProgress, log: scope.log });
   const handle = (record: KafkaRecord): Promise<unknown> => batches.add(record);
-  const options = { kafka, groupId, topics, fetchIntervalMs, window: WINDOW, onFatal: scope.fail };
-  const source = await openSource({ ...options, handle });
+  const { onProgress: onResponse, ...options } = { ...reader, topics, fetchIntervalMs, window: WINDOW };
+  const source = await openSource({ ...options, handle, onResponse, onFatal: scope.fail });
   const unwatch = watchSource(name, source, scope);
   return {
     ...source,

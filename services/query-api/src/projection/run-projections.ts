@@ -1,13 +1,21 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fetchEndOffsets, watchRetention } from '@webhooks/kafka';
 import type { Kafka, SourceHealth } from '@webhooks/kafka';
-import { addSourceGauge, createLogThrottle, errorFields, repeat, settleAll } from '@webhooks/runtime';
+import {
+  addSourceGauge,
+  createLogThrottle,
+  errorFields,
+  repeat,
+  settleAll,
+  shareNext,
+} from '@webhooks/runtime';
 import type { Logger, ServiceScope } from '@webhooks/runtime';
 import { CatchUp, isWithin, POLL_MS } from './catch-up.js';
-import { Positions } from './positions.js';
+import { Positions, readRows } from './positions.js';
 import type { RunPositionQuery } from './positions.js';
 import { openProjection } from './projection.js';
 import type { Projection, RunningProjection } from './projection.js';
-import { forgetGeneration, generationOf } from './generation.js';
+import { forgetGeneration, GENERATION_ID, generationOf } from './generation.js';
 
 interface ProjectionsOptions {
   readonly kafka: Kafka;
@@ -24,17 +32,23 @@ const LATE = 'the projection did not catch up in time for queries';
 type Running = Map<string, RunningProjection>;
 type CatchUps = ReadonlyMap<string, CatchUp>;
 
+interface Readers {
+  readonly generation: string;
+  readonly running: Running;
+  readonly onProgress: () => void;
+}
+
 /** Opens the projections that are not running. Tries all of them, then rejects when one could not be opened. */
 async function openMissing(
   { kafka, groupPrefix, projections }: ProjectionsOptions,
-  { generation, running }: { readonly generation: string; readonly running: Running },
+  { generation, running, onProgress }: Readers,
   scope: ServiceScope,
   signal: AbortSignal,
 ): Promise<void> {
   const missing = projections.filter(({ name }) => !running.has(name));
   const opening = missing.map(async (projection) => {
     const groupId = `${groupPrefix}.${projection.name}.${generation}`;
-    const opened = await openProjection(projection, { kafka, groupId }, scope);
+    const opened = await openProjection(projection, { kafka, groupId, onProgress }, scope);
     if (signal.aborted) await opened.stop({ deadlineMs: 0 });
     else running.set(projection.name, opened);
   });
@@ -51,17 +65,31 @@ function addGauges(running: Running, scope: ServiceScope): void {
   gauge('query_projection_joined', joined, (health) => Number(health.joined));
 }
 
-function createCatchUps(positions: readonly Positions[], kafka: Kafka, log: Logger) {
-  // At most one line in 10 s, with a count and the latest fault: a thousand queries may wait at once.
+/** Logs at most one line in 10 s, with a count and the latest fault: a thousand queries may wait at once. */
+function createFaultLog(text: string, log: Logger): (error: unknown) => void {
   const throttle = createLogThrottle();
-  const onFault = (error: unknown): void => {
-    throttle((queries) => log.warn(LATE, { queries, ...errorFields(error) }));
-  };
+  return (error) => throttle((times) => log.warn(text, { times, ...errorFields(error) }));
+}
+
+function createCatchUps(positions: readonly Positions[], kafka: Kafka, log: Logger) {
+  const onFault = createFaultLog(LATE, log);
   return new Map(
     positions.map((one) => {
       const fetchEnds = (deadlineMs: number) => fetchEndOffsets(kafka, one.topic, { deadlineMs });
       return [one.name, new CatchUp({ positions: one, fetchEnds, onFault })];
     }),
+  );
+}
+
+/** Returns a function that writes the positions that have moved, `POLL_MS` after the call, once for all calls. It never rejects. */
+function createWriter(positions: readonly Positions[], log: Logger): () => Promise<void> {
+  const onFault = createFaultLog('writing the positions failed; trying again', log);
+  const write = async (): Promise<void> => {
+    for (const one of positions) await one.write();
+  };
+  return shareNext(
+    () => write().catch(onFault),
+    () => sleep(POLL_MS),
   );
 }
 
@@ -77,21 +105,26 @@ export function runProjections(options: ProjectionsOptions, scope: ServiceScope)
 
   const restart = (why: string): void => scope.fail(new Error(`${why}: restarting to read everything again`));
   const check = async (signal: AbortSignal): Promise<void> => {
-    const current = await generationOf(runQuery);
-    generation ??= current;
-    if (current === generation) {
-      await openMissing(options, { generation, running }, scope, signal);
-      // When a topic ends before the position, it was truncated or recreated: records below the position may be unread.
-      // The source that reads the topic goes back then. Beside other instances it may be another's, so the ends are requested.
-      // All at once, so that they share a request for the metadata.
-      const checkTopic = async ([name, catchUp]: readonly [string, CatchUp]): Promise<void> => {
-        const offsets = await catchUp.positions.offsets();
-        if (catchUp.positions.isAhead() || isWithin(offsets, await catchUp.endsFromNow())) return;
-        await runQuery((models) => forgetGeneration(models.positions, { generation: current }));
-        restart(`the topic of ${name} ends before the position already read (truncated or recreated)`);
-      };
-      await settleAll([...catchUps].map(checkTopic));
-    } else restart('the database holds another rebuild generation');
+    const own = (generation ??= await generationOf(runQuery));
+    const rows = await readRows(runQuery, [GENERATION_ID, ...positions.map(({ id }) => id)]);
+    const rowOf = (id: string) => rows.find(({ _id }) => _id === id);
+    if (rowOf(GENERATION_ID)?.generation !== own) {
+      restart('the database holds another rebuild generation');
+      return;
+    }
+    await openMissing(options, { generation: own, running, onProgress }, scope, signal);
+    for (const one of positions) one.mergeWritten(rowOf(one.id)?.offsets);
+    onProgress();
+    // When a topic ends before the position, it was truncated or recreated: records below the position may be unread.
+    // The source that reads the topic goes back then. Beside other instances it may be another's, so the ends are requested.
+    // All at once, so that they share a request for the metadata.
+    const checkTopic = async ([name, catchUp]: readonly [string, CatchUp]): Promise<void> => {
+      const offsets = catchUp.positions.mergeOwn();
+      if (catchUp.positions.isAhead() || isWithin(offsets, await catchUp.endsFromNow())) return;
+      await runQuery((models) => forgetGeneration(models.positions, { generation: own }));
+      restart(`the topic of ${name} ends before the position already read (truncated or recreated)`);
+    };
+    await settleAll([...catchUps].map(checkTopic));
   };
   const positions = projections.flatMap(({ name, topics, positionsName, readsForOthers }) => {
     const options = {
@@ -103,16 +136,15 @@ export function runProjections(options: ProjectionsOptions, scope: ServiceScope)
     return topics.map((topic) => new Positions({ topic, name: positionsName ?? topic, ...options }));
   });
   const catchUps = createCatchUps(positions, kafka, scope.log);
-  const write = async (): Promise<void> => {
-    for (const one of positions) await one.write();
-  };
-  const writing = repeat({ name: 'writing the positions', everyMs: POLL_MS, log: scope.log, work: write });
+  const writeSoon = createWriter(positions, scope.log);
+  // Positions move only after a broker's response and after a batch. What could not be written is written at the next one.
+  const onProgress = (): void => void writeSoon().catch(scope.fail);
   const checking = repeat({ name: 'checking topics', everyMs: CHECK_EVERY_MS, log: scope.log, work: check });
   scope.onClose('projections', async () => {
     // Not awaited: while Kafka is unreachable, opening a projection ends only when the Kafka client is closed.
     checking.stop().catch(scope.fail);
     await Promise.all([...running.values()].map((one) => one.stop({ deadlineMs: STOP_MS })));
-    await writing.stop();
+    await writeSoon();
   });
   scope.health.readiness('projections', () =>
     running.size === projections.length ? undefined : 'the projections are not running yet',

@@ -32,7 +32,14 @@ function openRig(options: { readonly maxBytes?: number } = {}): Rig {
     applied.push(items.map(({ offset }) => offset));
   };
   return {
-    batches: new Batches({ name: 'test', apply, maxBytes: 100, log, ...options }),
+    batches: new Batches({
+      name: 'test',
+      apply,
+      maxBytes: 100,
+      log,
+      onProgress: () => undefined,
+      ...options,
+    }),
     applied,
     fail: (times) => (failures = times),
     failuresLeft: () => failures,

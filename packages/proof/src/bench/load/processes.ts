@@ -6,7 +6,7 @@ import type { Receipt } from '@webhooks/testkit/account';
 import type { Load, LoadPlan } from './generator.js';
 
 /** Folder of the built programs. Tests run this file from its source instead. */
-const PROGRAMS = import.meta.dirname.replace(/(\/dist)?\/src\/bench\/load$/, '/dist/src/bench/load');
+export const PROGRAMS = import.meta.dirname.replace(/(\/dist)?\/src\/bench\/load$/, '/dist/src/bench/load');
 /** With V8's default, a generator that holds a million events runs out of memory. */
 const HEAP_MIB = 4_096;
 /** Longest wait for a report. Every load takes less. */

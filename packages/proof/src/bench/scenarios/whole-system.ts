@@ -21,12 +21,14 @@ import { besideReference } from './throughput.js';
 const TENANT = 'rates';
 /** Events a second: a small operator's, a large one's, and about half of what two cores deliver with everything on them. */
 const RATES = [200, 1_000, 3_000, 4_000];
-/** From the response to a post to the arrival of its event, milliseconds. */
-const LATENCY = { p50: atMost(5), p99: atMost(25) };
 /** The embedded database takes as many attempts a second for a while. */
 const MOST_WITH_LOG = 1_000;
+export const ratesOf = (withQueryApi: boolean): readonly number[] =>
+  RATES.filter((rate) => !withQueryApi || rate <= MOST_WITH_LOG);
+/** From the response to a post to the arrival of its event, milliseconds. */
+const LATENCY = { p50: atMost(5), p99: atMost(25) };
 /** Before the first load, so that code is compiled. A broker compiles it after some 10,000 requests, and a faster load has more events in one request. */
-const WARM_UP = { perSecond: MOST_WITH_LOG, seconds: 20 };
+export const WARM_UP = { perSecond: MOST_WITH_LOG, seconds: 20 };
 
 /**
  * Loads at the limit, with the limits for the deliveries each second, and for the system's CPU time for each delivery as a multiple of the
@@ -115,7 +117,7 @@ async function measureWorld(context: ScenarioContext, withQueryApi: boolean): Pr
   if (withQueryApi) await waitForProjections(world);
   const beside = withQueryApi ? ', with query-api' : '';
   await context.run(`idle${beside}`, () => measureIdle(world, seconds));
-  for (const perSecond of RATES.filter((rate) => !withQueryApi || rate <= MOST_WITH_LOG))
+  for (const perSecond of ratesOf(withQueryApi))
     await context.run(`${perSecond} posts a second${beside}`, () =>
       measureRate(world, endpoints, { perSecond, seconds }),
     );
