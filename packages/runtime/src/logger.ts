@@ -14,6 +14,12 @@ export interface Logger {
   error(message: string, fields?: LogFields): void;
 }
 
+/** Returns the level whose lines and those of graver ones are written. Throws for any other word: no line would be written. */
+export function parseLogLevel(text: string): string {
+  if (!/^(debug|info|warn|error)$/.test(text)) throw new Error('must be debug, info, warn or error');
+  return text;
+}
+
 const codeOf = (error: Error): LogFields => {
   const code: unknown = 'code' in error ? error.code : undefined;
   return typeof code === 'string' || typeof code === 'number' ? { code } : {};

@@ -5,7 +5,7 @@ import { Gauge, Registry, collectDefaultMetrics } from 'prom-client';
 import { addCounter, startAdminServer, type AdminPage, type Build } from './admin-server.js';
 import { Closers, type Close } from './closing.js';
 import { HealthBoard } from './health.js';
-import { createLogger, errorFields, type Logger } from './logger.js';
+import { createLogger, errorFields, parseLogLevel, type Logger } from './logger.js';
 import { runChecks, type Checks } from './run-checks.js';
 import { SettingsError, readSettings, type SettingsReader } from './settings.js';
 import { openTracing, readTracingSettings, type Tracing } from './tracing.js';
@@ -35,7 +35,7 @@ export interface ServiceDefinition<C> {
 
 /** The settings that every service has. */
 export const readProcessSettings = (settings: SettingsReader) => ({
-  logLevel: settings.text('LOG_LEVEL', 'info'),
+  logLevel: settings.parsed('LOG_LEVEL', 'info', parseLogLevel) ?? 'info',
   adminHost: settings.text('ADMIN_HOST', '0.0.0.0'),
   adminPort: settings.port('ADMIN_PORT', 9090),
   shutdownTimeoutMs: settings.integer('SHUTDOWN_TIMEOUT_MS', 40_000, { min: 1_000, max: 600_000 }),
@@ -49,12 +49,11 @@ export const readProcessSettings = (settings: SettingsReader) => ({
  * ends it at once.
  */
 function createShutdown(log: Logger, closers: Closers, timeoutMs: number) {
-  let ending = false;
+  let [ending, signals] = [false, 0];
   return (reason: string, exitCode: number): void => {
-    if (ending) {
-      if (exitCode === 0) process.exit(1);
-      return;
-    }
+    signals += Number(exitCode === 0);
+    if (signals > 1) process.exit(1);
+    if (ending) return;
     ending = true;
     log.info('stopping', { reason });
     closers.closeAll(log, timeoutMs, { orderly: exitCode === 0 }).then(

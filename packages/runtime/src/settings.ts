@@ -162,7 +162,7 @@ export class SettingsReader {
     const value = this.env[name];
     if (value !== undefined && value !== '') return value;
     const file = this.env[`${name}_FILE`];
-    return file === undefined || file === '' ? undefined : this.readFile(`${name}_FILE`, file);
+    return file ? this.readFile(`${name}_FILE`, file) || undefined : undefined;
   }
 
   private readFile(name: string, file: string): string | undefined {

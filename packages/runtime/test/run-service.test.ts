@@ -87,12 +87,13 @@ describe('a service', () => {
   });
 
   it('reports every fault of its environment on standard error and ends with code 2', async () => {
-    const sample = startSample({ SAMPLE_SIZE: 'x', ADMIN_PORT: 'y' });
+    const sample = startSample({ SAMPLE_SIZE: 'x', ADMIN_PORT: 'y', LOG_LEVEL: 'WARN' });
     let stderr = '';
     sample.child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
     expect(await sample.ended).toBe(2);
     expect(stderr).toContain('SAMPLE_SIZE');
     expect(stderr).toContain('ADMIN_PORT');
+    expect(stderr).toContain('LOG_LEVEL: must be debug, info, warn or error');
     expect(stderr).not.toContain('    at ');
   });
 
@@ -116,6 +117,13 @@ describe('a service', () => {
     sample.child.kill('SIGTERM');
     expect(await sample.line('stopped')).toMatchObject({ clean: false });
     expect(await sample.ended).toBe(1);
+  });
+
+  it('ends in order when its first signal comes after a fault', async () => {
+    const sample = startSample({ SAMPLE_FAULT: 'signal' });
+    await sample.line('stopping');
+    sample.child.kill('SIGTERM');
+    expect(await sample.line('stopped')).toMatchObject({ clean: false });
   });
 
   it.each([

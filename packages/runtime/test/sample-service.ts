@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { runService } from '../src/index.js';
 
 /** The smallest service there is, for the tests of `runService`. */
@@ -18,7 +19,9 @@ await runService({
     scope.addPage({ path: '/page', render: () => ({ size: config.size, slabBytes: Buffer.poolSize }) });
     if (config.fault === 'hang') scope.onClose('hanging', () => new Promise(() => undefined));
     const reject = () => Promise.reject(new Error('nobody owns this')) as never;
-    if (config.fault === 'rejection') setImmediate(reject);
+    if (config.fault === 'signal')
+      scope.onClose('waiting', () => once(process, 'SIGTERM').then(() => undefined));
+    if (config.fault === 'rejection' || config.fault === 'signal') setImmediate(reject);
     if (config.fault === 'late-rejection')
       scope.onClose('faulty', async () => {
         reject();

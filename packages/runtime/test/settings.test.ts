@@ -62,6 +62,10 @@ describe('settings', () => {
     expect(faultsOf({ KEY_FILE: join(dir, 'none') }, (settings) => settings.text('KEY', 'x'))[0]).toContain(
       'KEY_FILE',
     );
+    writeFileSync(join(dir, 'empty'), '\n');
+    expect(faultsOf({ KEY_FILE: join(dir, 'empty') }, (settings) => settings.text('KEY'))).toEqual([
+      'KEY is required',
+    ]);
     rmSync(dir, { recursive: true });
   });
 

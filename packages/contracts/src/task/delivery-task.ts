@@ -13,12 +13,16 @@ export function headerText(headers: RecordHeaders, name: string): string | undef
   return typeof last === 'string' ? last : last?.toString('utf8');
 }
 
-/** Returns the number in a header. Undefined when the header is absent or is no safe, non-negative integer. */
-export function headerNumber(headers: RecordHeaders, name: string): number | undefined {
+/** Returns the number in a header. Undefined when the header is absent or is no integer from 0 to `max`. */
+export function headerNumber(
+  headers: RecordHeaders,
+  name: string,
+  max = Number.MAX_SAFE_INTEGER,
+): number | undefined {
   const text = headerText(headers, name);
   if (text === undefined || !/^\d{1,16}$/.test(text)) return undefined;
   const value = Number(text);
-  return Number.isSafeInteger(value) ? value : undefined;
+  return value <= max ? value : undefined;
 }
 
 /** The record from which an event was first read. */
@@ -160,9 +164,9 @@ function optionalText(headers: RecordHeaders, name: string): string | undefined 
   return text;
 }
 
-function requireNumber(headers: RecordHeaders, name: string, max = Number.MAX_SAFE_INTEGER): number {
-  const value = headerNumber(headers, name);
-  if (value === undefined || value > max) throw new DamagedHeader(name);
+function requireNumber(headers: RecordHeaders, name: string, max?: number): number {
+  const value = headerNumber(headers, name, max);
+  if (value === undefined) throw new DamagedHeader(name);
   return value;
 }
 
@@ -200,7 +204,7 @@ function readEventParts(headers: RecordHeaders, body: Buffer): EventParts {
       partition: requireNumber(headers, 'origin-partition', MAX_PARTITION),
       offset: String(requireNumber(headers, 'origin-offset')),
     },
-    acceptedAt: headerNumber(headers, ACCEPTED_AT),
+    acceptedAt: headerNumber(headers, ACCEPTED_AT, MAX_TIME_MS),
     traceparent: readTraceparent(headerText(headers, 'traceparent')),
     body,
   };
@@ -225,7 +229,7 @@ function readTask(headers: RecordHeaders, body: Buffer): DeliveryTask {
     attempt,
     deferralCount: headerNumber(headers, 'deferral-count') ?? 0,
     applicationId: optionalText(headers, 'application-id'),
-    firstAttemptAt: headerNumber(headers, 'first-attempt-at'),
+    firstAttemptAt: headerNumber(headers, 'first-attempt-at', MAX_TIME_MS),
     errorCode: optionalText(headers, 'error-code'),
     httpStatus: headerNumber(headers, 'http-status'),
     previousTraceparent: readTraceparent(headerText(headers, PREVIOUS_TRACEPARENT)),

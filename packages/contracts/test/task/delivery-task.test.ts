@@ -65,6 +65,17 @@ describe('what a tier would not take again, or would never release,', () => {
     expect(parseTask(name, value)).toEqual({ ok: false, reason: `damaged-header:${name}` });
   });
 
+  it('is left out: a time of acceptance that the log would refuse', () => {
+    const acceptedAtOf = (ms: string) => {
+      const parsed = parseTask('accepted-at', ms);
+      return parsed.ok && parsed.task.acceptedAt;
+    };
+    expect([acceptedAtOf('253402300799999'), acceptedAtOf('253402300800000')]).toEqual([
+      253_402_300_799_999,
+      undefined,
+    ]);
+  });
+
   it('is no task: a body that no event has', () => {
     const reasons = [1, 0].map((over) => {
       const parsed = parseDeliveryTask(taskHeaders(TASK), Buffer.alloc(MAX_EVENT_BYTES + over));
