@@ -30,7 +30,7 @@ export interface FetcherOptions extends Pick<LeadersOptions<Wanted>, 'connection
   readonly minIntervalMs?: number;
   /** Returns the time (Unix milliseconds) of a partition's committed position. Default: no position has a time. */
   readonly positionTime?: (feed: Feed) => Promise<number | undefined>;
-  /** Called after each response of a broker, even one with errors. */
+  /** Called for each response of a broker, also with errors of partitions, before its records are accepted. */
   readonly onResponse?: () => void;
 }
 

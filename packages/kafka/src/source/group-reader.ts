@@ -57,7 +57,7 @@ export class GroupReader {
       positionTime: (feed) => this.#membership.positionTime(feed),
       onResponse: () => {
         options.inFlight.responded();
-        options.onResponse?.();
+        options.onProgress?.();
       },
       onError: this.#onError,
     });
@@ -90,6 +90,7 @@ export class GroupReader {
     for (const tracker of before) if (!this.#trackers.includes(tracker)) tracker.unassign();
     this.#settled = true;
     this.#options.onReassigned();
+    this.#options.onProgress?.();
   }
 
   async #onRebalance(): Promise<void> {

@@ -75,7 +75,7 @@ export class PartitionTracker extends PartitionBuffer implements Feed {
     return this.#inFlight.head?.value.offset ?? this.position;
   }
 
-  /** Whether the committable offset is not committed yet. */
+  /** Whether the committable offset is beyond the committed one. */
   get hasMoved(): boolean {
     return this.assigned && this.committable > this.committed;
   }

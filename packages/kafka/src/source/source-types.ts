@@ -55,8 +55,8 @@ export interface SourceOptions {
    * has room, it is 2.
    */
   readonly fetchIntervalMs?: number | undefined;
-  /** Called after each response to a fetch, also an empty one. */
-  readonly onResponse?: () => void;
+  /** Called for each response to a fetch, also an empty one, before its records are handled, and for each assignment. */
+  readonly onProgress?: () => void;
   /**
    * Called when the source cannot recover: it had no membership for `fatalAfterMs`. The process should exit with a
    * non-zero code.

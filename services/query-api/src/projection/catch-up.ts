@@ -5,7 +5,10 @@ import { shareNext, withDeadline } from '@webhooks/runtime';
 import type { Positions } from './positions.js';
 
 interface CatchUpOptions {
-  readonly positions: Omit<Positions, 'topic' | 'name' | 'id' | 'write' | 'mergeWritten'>;
+  readonly positions: Pick<
+    Positions,
+    'generation' | 'mergeOwn' | 'covers' | 'offsets' | 'fetchNow' | 'needsOthers' | 'isAhead' | 'readOthers'
+  >;
   /** Returns the end offsets of the topic now. */
   readonly fetchEnds: (deadlineMs: number) => Promise<EndOffsets>;
   /** Called with the fault when a wait fails: the projection is late, or the broker or the database did not respond. */
@@ -23,7 +26,7 @@ export type CatchUpResult = 'passed' | 'late' | 'full';
 const MAX_WAITING = 1_000;
 /** Frozen by openapi.yaml. */
 export const WAIT_MS = 2_000;
-/** Interval at which positions are read while a query waits, and are published to other instances. */
+/** Interval at which positions are read while a query waits, and the delay after which they are published to other instances. */
 export const POLL_MS = 20;
 
 /**

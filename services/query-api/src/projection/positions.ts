@@ -39,7 +39,7 @@ export interface PositionsOptions {
   /** Returns the rebuild generation; undefined while it is not known. */
   readonly generation: () => string | undefined;
   readonly runQuery: RunPositionQuery;
-  /** Whether queries of other instances must not wait for the next fetch: then this instance does not pause either. */
+  /** Whether queries of other instances must not wait for the next fetch: then this instance pauses for 20 ms at most. */
   readonly readsForOthers: boolean | undefined;
   /** Returns the projection that this instance runs, on all its topics; undefined while it is not running. */
   readonly running: () => Pick<RunningProjection, 'positions' | 'fetchNow'> | undefined;

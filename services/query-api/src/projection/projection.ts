@@ -130,8 +130,8 @@ export type RunningProjection = Pick<Source, 'health' | 'positions' | 'fetchNow'
 const WINDOW = { maxInFlight: 4_000, maxInFlightBytes: 32 * 1_048_576 };
 
 /**
- * Reads the topics of a projection as a member of its group and applies their records, until it is stopped. `onProgress`: called after what
- * may move the positions, a response of a broker and an applied batch.
+ * Reads the topics of a projection as a member of its group and applies their records, until it is stopped. `onProgress`: called
+ * before or after whatever moves the positions.
  */
 export async function openProjection(
   projection: Projection,
@@ -141,8 +141,8 @@ export async function openProjection(
   const { name, topics, intervalMs: fetchIntervalMs = INTERVAL_MS } = projection;
   const batches = new Batches({ ...projection, onProgress: reader.onProgress, log: scope.log });
   const handle = (record: KafkaRecord): Promise<unknown> => batches.add(record);
-  const { onProgress: onResponse, ...options } = { ...reader, topics, fetchIntervalMs, window: WINDOW };
-  const source = await openSource({ ...options, handle, onResponse, onFatal: scope.fail });
+  const options = { ...reader, topics, fetchIntervalMs, window: WINDOW, onFatal: scope.fail };
+  const source = await openSource({ ...options, handle });
   const unwatch = watchSource(name, source, scope);
   return {
     ...source,

@@ -1,14 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fetchEndOffsets, watchRetention } from '@webhooks/kafka';
 import type { Kafka, SourceHealth } from '@webhooks/kafka';
-import {
-  addSourceGauge,
-  createLogThrottle,
-  errorFields,
-  repeat,
-  settleAll,
-  shareNext,
-} from '@webhooks/runtime';
+import { addSourceGauge, createLogThrottle, errorFields, repeat, settleAll } from '@webhooks/runtime';
 import type { Logger, ServiceScope } from '@webhooks/runtime';
 import { CatchUp, isWithin, POLL_MS } from './catch-up.js';
 import { Positions, readRows } from './positions.js';
@@ -32,7 +25,7 @@ const LATE = 'the projection did not catch up in time for queries';
 type Running = Map<string, RunningProjection>;
 type CatchUps = ReadonlyMap<string, CatchUp>;
 
-interface Readers {
+interface OpenOptions {
   readonly generation: string;
   readonly running: Running;
   readonly onProgress: () => void;
@@ -41,7 +34,7 @@ interface Readers {
 /** Opens the projections that are not running. Tries all of them, then rejects when one could not be opened. */
 async function openMissing(
   { kafka, groupPrefix, projections }: ProjectionsOptions,
-  { generation, running, onProgress }: Readers,
+  { generation, running, onProgress }: OpenOptions,
   scope: ServiceScope,
   signal: AbortSignal,
 ): Promise<void> {
@@ -65,14 +58,12 @@ function addGauges(running: Running, scope: ServiceScope): void {
   gauge('query_projection_joined', joined, (health) => Number(health.joined));
 }
 
-/** Logs at most one line in 10 s, with a count and the latest fault: a thousand queries may wait at once. */
-function createFaultLog(text: string, log: Logger): (error: unknown) => void {
-  const throttle = createLogThrottle();
-  return (error) => throttle((times) => log.warn(text, { times, ...errorFields(error) }));
-}
-
 function createCatchUps(positions: readonly Positions[], kafka: Kafka, log: Logger) {
-  const onFault = createFaultLog(LATE, log);
+  // At most one line in 10 s, with a count and the latest fault: a thousand queries may wait at once.
+  const throttle = createLogThrottle();
+  const onFault = (error: unknown): void => {
+    throttle((queries) => log.warn(LATE, { queries, ...errorFields(error) }));
+  };
   return new Map(
     positions.map((one) => {
       const fetchEnds = (deadlineMs: number) => fetchEndOffsets(kafka, one.topic, { deadlineMs });
@@ -81,16 +72,30 @@ function createCatchUps(positions: readonly Positions[], kafka: Kafka, log: Logg
   );
 }
 
-/** Returns a function that writes the positions that have moved, `POLL_MS` after the call, once for all calls. It never rejects. */
-function createWriter(positions: readonly Positions[], log: Logger): () => Promise<void> {
-  const onFault = createFaultLog('writing the positions failed; trying again', log);
+/** Writes positions that have moved, `POLL_MS` after a call of `onProgress`. A failed write is tried again after as long. */
+function startWriting(positions: readonly Positions[], log: Logger) {
+  let progress = Promise.withResolvers<undefined>();
+  const onProgress = (): void => progress.resolve(undefined);
   const write = async (): Promise<void> => {
-    for (const one of positions) await one.write();
+    await progress.promise;
+    await sleep(POLL_MS);
+    progress = Promise.withResolvers();
+    try {
+      for (const one of positions) await one.write();
+    } catch (error) {
+      onProgress();
+      throw error;
+    }
   };
-  return shareNext(
-    () => write().catch(onFault),
-    () => sleep(POLL_MS),
-  );
+  const { stop } = repeat({ name: 'writing the positions', everyMs: 0, log, work: write });
+  return {
+    onProgress,
+    /** Resolves when the current write has ended, or another one that begins now. */
+    stop: (): Promise<void> => {
+      onProgress();
+      return stop();
+    },
+  };
 }
 
 /**
@@ -112,9 +117,9 @@ export function runProjections(options: ProjectionsOptions, scope: ServiceScope)
       restart('the database holds another rebuild generation');
       return;
     }
-    await openMissing(options, { generation: own, running, onProgress }, scope, signal);
     for (const one of positions) one.mergeWritten(rowOf(one.id)?.offsets);
     onProgress();
+    await openMissing(options, { generation: own, running, onProgress }, scope, signal);
     // When a topic ends before the position, it was truncated or recreated: records below the position may be unread.
     // The source that reads the topic goes back then. Beside other instances it may be another's, so the ends are requested.
     // All at once, so that they share a request for the metadata.
@@ -136,15 +141,14 @@ export function runProjections(options: ProjectionsOptions, scope: ServiceScope)
     return topics.map((topic) => new Positions({ topic, name: positionsName ?? topic, ...options }));
   });
   const catchUps = createCatchUps(positions, kafka, scope.log);
-  const writeSoon = createWriter(positions, scope.log);
-  // Positions move only after a broker's response and after a batch. What could not be written is written at the next one.
-  const onProgress = (): void => void writeSoon().catch(scope.fail);
+  const writing = startWriting(positions, scope.log);
+  const { onProgress } = writing;
   const checking = repeat({ name: 'checking topics', everyMs: CHECK_EVERY_MS, log: scope.log, work: check });
   scope.onClose('projections', async () => {
     // Not awaited: while Kafka is unreachable, opening a projection ends only when the Kafka client is closed.
     checking.stop().catch(scope.fail);
     await Promise.all([...running.values()].map((one) => one.stop({ deadlineMs: STOP_MS })));
-    await writeSoon();
+    await writing.stop();
   });
   scope.health.readiness('projections', () =>
     running.size === projections.length ? undefined : 'the projections are not running yet',

@@ -32,6 +32,10 @@ function startCounting(): () => ObjectCounts {
 
 if (isMainThread) {
   const takeCounts = startCounting();
-  const server = createServer((socket) => socket.end(JSON.stringify(takeCounts())));
+  // A reader that is gone must not end the service.
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.end(JSON.stringify(takeCounts()));
+  });
   server.listen(counterPath(process.pid)).unref();
 }

@@ -18,7 +18,7 @@ const QUERY_API = 'query-api';
 const SERVICES = ['ingest', 'delivery-worker', QUERY_API];
 
 /** Has a service count. That makes promises slower, so CPU times are no figures here. */
-const COUNTING = { NODE_OPTIONS: `--import=${join(PROGRAMS, 'object-counter-main.js')}` };
+const COUNTING = { NODE_OPTIONS: `--import="${join(PROGRAMS, 'object-counter-main.js')}"` };
 const DEADLINE_MS = 5_000;
 
 /** Reads the counter of a process and sets it to 0. Rejects when the process has none, or after 5 s. */
@@ -57,10 +57,12 @@ async function measure({ sizes: { seconds }, openWorld, run }: ScenarioContext):
     return { account: 'nothing is sent', figures: await countObjects(world, seconds) };
   });
   const measureRate = (perSecond: number) => async () => {
-    await countObjects(world, 1);
-    const done = await runLoad(world, endpoints, { perSecond, seconds }, { target });
-    const { account } = showRuns([done], []);
-    return { account, figures: await countObjects(world, done.totals.delivered) };
+    let figures: readonly Figure[] = [];
+    const meanwhile = () => countObjects(world, 1);
+    const whenDelivered = async () => (figures = await countObjects(world, perSecond * seconds));
+    const options = { target, meanwhile, whenDelivered };
+    const done = await runLoad(world, endpoints, { perSecond, seconds }, options);
+    return { account: showRuns([done], []).account, figures };
   };
   for (const withQueryApi of [true, false]) {
     if (!withQueryApi) await fleet.stop(QUERY_API);
@@ -70,7 +72,8 @@ async function measure({ sizes: { seconds }, openWorld, run }: ScenarioContext):
 }
 
 export const objects: Scenario = {
-  title: 'promises and allocated bytes of each service for an event; seconds: idle and each rate',
+  title:
+    'promises and allocated bytes of the main thread of each service for an event; seconds: idle and each rate',
   usual: { count: 0, seconds: 15 },
   whole: { count: 0, seconds: 60 },
   measure,

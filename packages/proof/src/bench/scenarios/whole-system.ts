@@ -23,6 +23,7 @@ const TENANT = 'rates';
 const RATES = [200, 1_000, 3_000, 4_000];
 /** The embedded database takes as many attempts a second for a while. */
 const MOST_WITH_LOG = 1_000;
+/** The rates that are measured. */
 export const ratesOf = (withQueryApi: boolean): readonly number[] =>
   RATES.filter((rate) => !withQueryApi || rate <= MOST_WITH_LOG);
 /** From the response to a post to the arrival of its event, milliseconds. */
