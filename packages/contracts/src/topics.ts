@@ -1,8 +1,8 @@
 import { parseDuration } from './configuration/duration.js';
 
 /**
- * Format of the records on all topics. It rises when an earlier version would misread them. Names of consumer groups and
- * data folders contain it. A service refuses to start with topics of another format.
+ * Format of the records on all topics. It rises when an earlier version would misread them. Each commit of a consumer
+ * group has it as metadata, and a data folder as a file. A service refuses to start with a group of another format.
  */
 export const RECORD_FORMAT = '2';
 

@@ -10,7 +10,7 @@ import { connect, offline } from '../session.js';
 
 const DESCRIPTIONS: Readonly<Record<ProfileField, string>> = {
   url: 'Address of the service, such as https://webhooks.example.com',
-  tokenEndpoint: 'Address of the token issuer',
+  tokenEndpoint: 'Token endpoint of the issuer, such as https://issuer.example.com/token',
   clientId: 'Client id',
   clientSecret: 'Client secret; better WEBHOOKS_CLIENT_SECRET, which other users do not see',
   ingestUrl: 'Address of ingest, where it has one of its own',

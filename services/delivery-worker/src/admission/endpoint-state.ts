@@ -59,7 +59,7 @@ export class EndpointState {
   movedTick = 0;
   /** When the next slot for a deferred delivery is free, monotonic milliseconds. */
   nextSlotAt = 0;
-  /** End of the current pause, monotonic milliseconds. Only the deferral that begins a pause is logged. */
+  /** End of the current pause, monotonic milliseconds. */
   pausedUntil = 0;
   /** Since when every attempt has failed, Unix milliseconds; undefined for a healthy endpoint. */
   failingSince: number | undefined;
@@ -114,7 +114,7 @@ export interface Deferred {
   readonly reason: DeferReason;
   /** Milliseconds from now. */
   readonly waitMs: number;
-  /** Whether this deferral begins a pause of its endpoint (30 s at most). Only such a deferral is logged. */
+  /** Whether it begins a pause of its endpoint (30 s at most). Else only the first of a delivery is logged. */
   readonly beginsPause: boolean;
 }
 
