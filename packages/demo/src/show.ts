@@ -42,7 +42,7 @@ export function showFaults(lines: readonly FeedLine[]): void {
     fault === undefined ? [] : [`event ${index + 1}: ${fault}`],
   );
   if (faults.length === 0) return;
-  print(`· ${faults.length} of ${lines.length} lines are no events and will be rejected:`);
+  print(`· ${faults.length} of ${lines.length} lines are no valid events for ingest:`);
   for (const fault of faults.slice(0, SHOWN_FAULTS)) print(`    ${fault}`);
   if (faults.length > SHOWN_FAULTS) print(`    … and ${faults.length - SHOWN_FAULTS} more`);
 }
