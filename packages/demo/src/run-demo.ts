@@ -78,15 +78,17 @@ export async function feedAndAccount(
   await untilNone(countLeft);
   print(`· settled ${took()} after the first event`);
   showTable(account);
-  const { accepted, delivered, duplicates } = account.totals();
+  const { accepted, delivered, duplicates, strangers } = account.totals();
   const lost = accepted - delivered;
   return {
     accepted,
+    /** Arrivals that were not owed to the endpoint. In compose they may be of an earlier run. */
+    strangers,
     balanced: lost === 0 && accepted > 0 && rejected === toBeRejected,
     /** The last lines. */
     closing: [
       `rejected=${rejected + refusedByIngest} unmatched=${account.unmatched}`,
-      `accepted=${accepted} delivered=${delivered} duplicates=${duplicates} lost=${lost}`,
+      `accepted=${accepted} delivered=${delivered} duplicates=${duplicates} strangers=${strangers} lost=${lost}`,
     ],
   };
 }

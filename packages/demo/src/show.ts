@@ -30,7 +30,7 @@ export function showTable({ accounts }: Pick<DeliveryAccount, 'accounts'>): void
 /** Returns the line that says why a run failed, and where its data is. */
 export function unbalancedLine(accepted: number, dataDir: string): string {
   const fault =
-    'the delivery account does not balance: a delivery is missing, or a bad line was not rejected';
+    'the delivery account does not balance: a delivery is missing or misdirected, or a bad line was not rejected';
   return `· ${accepted === 0 ? 'no event was accepted' : fault}; everything is kept in ${dataDir}`;
 }
 
