@@ -7,12 +7,14 @@ import type { FeedLine, Receipt, FedStack } from '@webhooks/testkit/account';
 import type { DemoScenario } from './scenario.js';
 import { showTable } from './show.js';
 
-/** Reads an events file: one JSON object a line, empty lines skipped. Throws when it is empty, missing or over 512 MiB. */
+/**
+ * Reads an events file: one JSON object a line, a byte order mark and empty lines skipped. Throws when it is empty, missing or over 512 MiB.
+ */
 export async function readEventsFile(file: string): Promise<readonly FeedLine[]> {
   const content = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new Error(`the events file ${file} cannot be read: ${String(error)}`, { cause: error });
   });
-  const lines = content.split(/\r?\n/).filter((text) => text.trim() !== '');
+  const lines = content.split(/^\uFEFF|\r?\n/).filter((text) => text.trim() !== '');
   if (lines.length === 0) throw new Error(`${file} holds no events`);
   return lines.map(readFeedLine);
 }
@@ -59,10 +61,7 @@ export async function feedAndAccount(
   const before = await countRejected(stack);
   const { acknowledged, toBeRejected, refusedByIngest } = await feed(stack, lines);
   print(`· lines fed in ${took()}: ${lines.length}, in turn to the topic and to ingest`);
-  const account = new DeliveryAccount(
-    acknowledged.flatMap(({ event }) => event ?? []),
-    hooks,
-  );
+  const account = new DeliveryAccount(acknowledged, hooks);
   let [rejected, polls] = [0, 0];
   const countLeft = async (): Promise<number> => {
     account.note(await nextReceipts());
@@ -79,15 +78,17 @@ export async function feedAndAccount(
   await untilNone(countLeft);
   print(`· settled ${took()} after the first event`);
   showTable(account);
-  const { accepted, delivered, duplicates } = account.totals();
+  const { accepted, delivered, duplicates, strangers } = account.totals();
   const lost = accepted - delivered;
   return {
     accepted,
+    /** Arrivals that were not owed to the endpoint. In compose they may be of an earlier run. */
+    strangers,
     balanced: lost === 0 && accepted > 0 && rejected === toBeRejected,
     /** The last lines. */
     closing: [
       `rejected=${rejected + refusedByIngest} unmatched=${account.unmatched}`,
-      `accepted=${accepted} delivered=${delivered} duplicates=${duplicates} lost=${lost}`,
+      `accepted=${accepted} delivered=${delivered} duplicates=${duplicates} strangers=${strangers} lost=${lost}`,
     ],
   };
 }

@@ -30,7 +30,7 @@ export function showTable({ accounts }: Pick<DeliveryAccount, 'accounts'>): void
 /** Returns the line that says why a run failed, and where its data is. */
 export function unbalancedLine(accepted: number, dataDir: string): string {
   const fault =
-    'the delivery account does not balance: a delivery is missing, or a bad line was not rejected';
+    'the delivery account does not balance: a delivery is missing or misdirected, or a bad line was not rejected';
   return `· ${accepted === 0 ? 'no event was accepted' : fault}; everything is kept in ${dataDir}`;
 }
 
@@ -42,7 +42,7 @@ export function showFaults(lines: readonly FeedLine[]): void {
     fault === undefined ? [] : [`event ${index + 1}: ${fault}`],
   );
   if (faults.length === 0) return;
-  print(`· ${faults.length} of ${lines.length} lines are no events and will be rejected:`);
+  print(`· ${faults.length} of ${lines.length} lines are no valid events for ingest:`);
   for (const fault of faults.slice(0, SHOWN_FAULTS)) print(`    ${fault}`);
   if (faults.length > SHOWN_FAULTS) print(`    … and ${faults.length - SHOWN_FAULTS} more`);
 }

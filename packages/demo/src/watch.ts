@@ -1,34 +1,30 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Arrival } from '@webhooks/testkit';
-import { paint, readLags, showProgress, print } from '@webhooks/testkit/account';
+import { paint, readLags, showProgress, print, untilNone } from '@webhooks/testkit/account';
 import type { ProjectionLag, Print } from '@webhooks/testkit/account';
 
 const POLL_MS = 1_000;
 /** A projection with less lag has read all records from before the start. Under load the lag does not reach 0. */
 const FRESH_SECONDS = 5;
-/** Failed polls in a row that end the wait. A killed query-api is ready again in less than 30 s. */
-const MAX_FAILED_POLLS = 30;
 
 const isFresh = ({ records, seconds }: ProjectionLag): boolean =>
   records === 0 || (seconds > 0 && seconds < FRESH_SECONDS);
 
-function describeLags(lags: readonly ProjectionLag[]): string {
-  if (lags.length === 0) return 'query-api is not ready';
-  const behind = lags.reduce((sum, { records }) => sum + records, 0);
-  return `query-api reads earlier records: ${behind.toLocaleString('en')} left`;
-}
+const describeLeft = (left: number): string =>
+  left === Infinity ? 'query-api is not ready' : `query-api reads ${left.toLocaleString('en')} old records`;
 
 /**
- * Waits until query-api has read all records from before the start, and shows how many are left. Ends when it does not respond for 30 s.
+ * Waits until query-api has read all records from before the start, and shows how many are left. Ends when their number has not fallen for
+ * two minutes.
  */
-export async function untilProjected(queryAdmin: string | undefined): Promise<void> {
-  for (let failedPolls = 0; failedPolls < MAX_FAILED_POLLS;) {
+export function untilProjected(queryAdmin: string | undefined): Promise<void> {
+  const countBehind = async (): Promise<number> => {
     const lags = await readLags(queryAdmin).catch(() => []);
-    if (lags.length > 0 && lags.every(isFresh)) return;
-    failedPolls = lags.length === 0 ? failedPolls + 1 : 0;
-    showProgress(paint('yellow', `· ${describeLags(lags)}`));
-    await delay(POLL_MS);
-  }
+    const behind = lags.reduce((sum, lag) => sum + (isFresh(lag) ? 0 : lag.records), 0);
+    const left = lags.length === 0 ? Infinity : behind;
+    if (left > 0) showProgress(paint('yellow', `· ${describeLeft(left)}`));
+    return left;
+  };
+  return untilNone(countBehind, { everyMs: POLL_MS });
 }
 
 /** Maximum lines in a second. A person reads no more. */

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buildEvent } from '@webhooks/testkit';
 import { readEventsFile } from '../src/run-demo.js';
 import { unbalancedLine } from '../src/show.js';
 
@@ -23,6 +24,11 @@ describe('an events file', () => {
 
   it('says that it is empty, lines of spaces included', async () => {
     await expect(readEventsFile(fileOf('\n  \r\n'))).rejects.toThrow('holds no events');
+  });
+
+  it('may begin with a byte order mark', async () => {
+    const lines = await readEventsFile(fileOf(`\uFEFF${JSON.stringify(buildEvent())}\n`));
+    expect(lines.map(({ fault }) => fault)).toEqual([undefined]);
   });
 
   it('says why a folder cannot be read', async () => {

@@ -152,7 +152,7 @@ async function feedDuring(work: () => Promise<void>): Promise<number> {
   })();
   await work().finally(() => over.abort());
   await feeding;
-  const sent = new Set(report.acknowledged.map(({ event }) => event?.id));
+  const sent = new Set(report.acknowledged.map(({ id }) => id));
   await eventually(() => new Set(endpoint.arrivals.map(({ id }) => id)).size >= sent.size, LONG);
   const times = endpoint.arrivals.map(({ receivedAt }) => receivedAt).sort((a, b) => a - b);
   return Math.max(...times.slice(1).map((at, index) => at - (times[index] ?? at)));

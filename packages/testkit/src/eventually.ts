@@ -13,7 +13,7 @@ export interface EventuallyOptions {
 /**
  * Calls `check` until it neither throws nor returns `false`, and returns its value. Both styles work: `eventually(() => {
  * expect(n).toBe(3); })` and `eventually(() => list.find(byId) ?? false)`. Throws at the deadline, with the last error of `check` as the
- * cause.
+ * cause, and also when `check` has not settled by then.
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,
@@ -21,10 +21,11 @@ export async function eventually<T>(
 ): Promise<Exclude<T, false>> {
   const { timeoutMs = 10_000, intervalMs = 20 } = options;
   const end = performance.now() + timeoutMs;
+  const late = wait<false>(timeoutMs, false, { ref: false });
   for (;;) {
     let cause: unknown;
     try {
-      const value = await check();
+      const value = await Promise.race([check(), late]);
       if (isNotFalse(value)) return value;
     } catch (error) {
       cause = error;

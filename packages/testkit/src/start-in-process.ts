@@ -19,7 +19,7 @@ export const LOCAL_API = { HOST: '127.0.0.1', PORT: '0', SHUTDOWN_DELAY_MS: '0' 
 
 /**
  * Starts a service inside this process, from its config reader and its compose function. `onLine` is called with each line of its log.
- * Throws for invalid settings, and the errors of `compose`.
+ * Throws for invalid settings, and the errors of `compose` after closing what it had opened.
  */
 export async function startInProcess<C>(
   { readConfig, compose }: ServiceParts<C>,
@@ -45,7 +45,11 @@ export async function startInProcess<C>(
     addPage: (page) => pages.push(page),
     fail: (error) => logAt('fail')(String(error), { error }),
   };
-  await compose(readSettings(env, readConfig), scope);
+  const closeAll = () => closers.closeAll(log, LONGEST_TIMEOUT_MS);
+  await compose(readSettings(env, readConfig), scope).catch(async (error: unknown) => {
+    await closeAll();
+    throw error;
+  });
   const listening = lines.find(({ message }) => message === 'listening');
   return {
     /** Address of the API: `http://127.0.0.1:<port>`. */
@@ -56,8 +60,11 @@ export async function startInProcess<C>(
     metrics: () => registry.metrics(),
     /** Renders a page of the admin server; undefined for an unknown path. */
     page: (path: string) => pages.find((page) => page.path === path)?.render(),
+    /** Closes all parts. Throws when one of them fails, or takes longer than 30 s. */
     stop: async () => {
-      await closers.closeAll(log, LONGEST_TIMEOUT_MS);
+      if (await closeAll()) return;
+      const failed = lines.findLast(({ message }) => message === 'closing failed');
+      throw new Error(`a part did not close: ${JSON.stringify(failed?.fields)}`);
     },
   };
 }

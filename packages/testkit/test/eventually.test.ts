@@ -28,4 +28,10 @@ describe('eventually', () => {
     );
     await expect(failing).rejects.toThrow('expected within 20 ms that five events arrive: still 4');
   });
+
+  it('throws at the deadline when the check does not settle', async () => {
+    const { promise: never } = Promise.withResolvers<boolean>();
+    const failing = eventually(() => never, { timeoutMs: 20, intervalMs: 5, message: 'a call returns' });
+    await expect(failing).rejects.toThrow('expected within 20 ms that a call returns');
+  });
 });

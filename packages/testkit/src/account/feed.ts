@@ -15,14 +15,16 @@ export interface FeedLine {
   readonly record: Buffer;
   /** Text to post to ingest. */
   readonly text: string;
-  /** Absent when the service is expected to refuse the line. */
+  /** Absent when ingest is expected to refuse the text. */
   readonly event?: PaymentEvent;
-  /** Why the line is not a valid event; absent for a valid one. */
+  /** Absent when the worker is expected to reject the record. It accepts an amount of zero and a time far ahead, which ingest refuses. */
+  readonly topicEvent?: PaymentEvent;
+  /** Why ingest is expected to refuse the text; absent for a valid one. */
   readonly fault?: string;
 }
 
 /** Parses a line as ingest does. Returns the event, or why ingest has to refuse the line. */
-function postedEvent(text: string): { readonly event: PaymentEvent } | { readonly fault: string } {
+function postedEvent(text: string): Pick<FeedLine, 'event' | 'fault'> {
   const parsed = parseStrictJson(text);
   if (!parsed.ok) return { fault: parsed.fault };
   const read = readPostedEvent(parsed.value);
@@ -36,17 +38,17 @@ function postedEvent(text: string): { readonly event: PaymentEvent } | { readonl
 
 /** Parses one line. A missing id or tenant is filled in, as a payment system that produces to the topic itself would do. */
 export function readFeedLine(text: string): FeedLine {
-  const read = postedEvent(text);
-  if ('fault' in read) return { record: Buffer.from(text), text, fault: read.fault };
-  const { event } = read;
-  const record = Buffer.from(readEvent(Buffer.from(text)).ok ? text : JSON.stringify(event));
-  return { record, text, event };
+  const posted = postedEvent(text);
+  const isWhole = posted.event === undefined || readEvent(Buffer.from(text)).ok;
+  const record = Buffer.from(isWhole ? text : JSON.stringify(posted.event));
+  const read = readEvent(record);
+  return { record, text, ...posted, ...(read.ok && { topicEvent: posted.event ?? read.event }) };
 }
 
 /** Creates an empty report of what the topic and ingest acknowledged and refused. */
 export const newReport = () => ({
-  /** Lines that were acknowledged as durable events. */
-  acknowledged: [] as FeedLine[],
+  /** Events that were acknowledged as durable. */
+  acknowledged: [] as PaymentEvent[],
   /** Lines that ingest refused. */
   refusedByIngest: 0,
   /** Invalid lines on the topic, which the worker has to reject. */
@@ -74,12 +76,12 @@ export async function feedTopic(
   const producer = await retryWork(() => openProducer(brokers, 'demo-payment-system'));
   try {
     for (const batch of batchesOf(lines, BATCH)) {
-      const messages = batch.map(({ record: value, event }) => ({
-        key: event?.data.endToEndId ?? 'unreadable',
+      const messages = batch.map(({ record: value, topicEvent }) => ({
+        key: topicEvent?.data.endToEndId ?? 'unreadable',
         value,
       }));
       await retryWork(() => producer.send(messages));
-      const events = batch.filter(({ event }) => event !== undefined);
+      const events = batch.flatMap(({ topicEvent }) => topicEvent ?? []);
       report.acknowledged.push(...events);
       report.toBeRejected += batch.length - events.length;
     }
@@ -117,7 +119,7 @@ async function feedIngest(client: Client, lines: readonly FeedLine[], report: Fe
       const having = (status: string): FeedLine[] =>
         open.filter((_, index) => results[index]?.status === status);
       const [accepted, unavailable] = [having('accepted'), having('unavailable')];
-      report.acknowledged.push(...accepted);
+      report.acknowledged.push(...accepted.flatMap(({ event }) => event ?? []));
       report.refusedByIngest += open.length - accepted.length - unavailable.length;
       open = unavailable;
       return open.length === 0;

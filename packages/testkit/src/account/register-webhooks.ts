@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ProblemError, createClient } from '@webhooks/client';
-import type { CallOptions, Client, WebhookInput } from '@webhooks/client';
+import type { CallOptions, Client, Webhook, WebhookInput } from '@webhooks/client';
 import type { PaymentEvent } from '@webhooks/contracts';
 import type { StackDescription } from '@webhooks/local';
+import { eventually } from '../eventually.js';
+import { STALLED_MS } from './progress.js';
 
 /** The part of a stack that feeding and accounting use. The stack runs as processes or as containers. */
 export type FedStack = Pick<
@@ -29,7 +31,7 @@ export function clientFor(stack: FedStack, who: string, options: CallOptions = {
 }
 
 /** Registers an endpoint, or moves it to this run's address when an earlier run registered it. */
-async function register(client: Client, webhook: WebhookInput): Promise<unknown> {
+async function register(client: Client, webhook: WebhookInput): Promise<Webhook> {
   try {
     return await client.register(webhook);
   } catch (error) {
@@ -38,7 +40,7 @@ async function register(client: Client, webhook: WebhookInput): Promise<unknown>
   }
 }
 
-/** Registers endpoints of tenants, and waits until they are in force. */
+/** Registers endpoints of tenants, and waits until they are in force. Throws when Kafka does not acknowledge one within two minutes. */
 export async function registerWebhooks(
   clientOf: (tenantId: string) => Client,
   webhooks: readonly (WebhookInput & { readonly tenantId: string })[],
@@ -47,7 +49,11 @@ export async function registerWebhooks(
   const registering = [...byTenant].map(async ([tenantId, own]) => {
     const client = clientOf(tenantId);
     // One at a time, because config-api limits the concurrent requests of a tenant.
-    for (const { tenantId: _, ...webhook } of own) await register(client, webhook);
+    for (const { tenantId: _, ...webhook } of own) {
+      const isDone = async () => (await register(client, webhook)).published !== false;
+      // A repeat publishes what Kafka has not acknowledged.
+      if (!(await isDone())) await eventually(isDone, { timeoutMs: STALLED_MS, message: 'it is published' });
+    }
   });
   await Promise.all(registering);
   await delay(IN_FORCE_MS);

@@ -67,7 +67,12 @@ export async function startQueryApi() {
     /** Appends records to topics that the service reads; resolves when they are acknowledged. */
     publish,
     stop: async () => {
-      await closers.closeAll({ debug: silent, info: silent, warn: silent, error: silent }, 30_000);
+      const faults: unknown[] = [];
+      const error = (_: string, fields: unknown): void => {
+        faults.push(fields);
+      };
+      await closers.closeAll({ debug: silent, info: silent, warn: silent, error }, 30_000);
+      expect(faults).toEqual([]);
     },
   };
 }
