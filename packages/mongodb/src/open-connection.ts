@@ -46,7 +46,7 @@ export interface ConnectionOptions<M> {
   /** Creates the models on a connection. */
   readonly modelsOn: (connection: Connection) => M;
   /**
-   * Creates the indexes, which must exist before the first write. Called on each new connection, until it
+   * Creates the indexes, which must exist before the first write. Called after the first connection, until it
    * succeeds.
    */
   readonly prepare?: (models: M) => Promise<unknown>;
@@ -116,8 +116,8 @@ function createOpener<M>(
         await connection.openUri(uri, { ...OPTIONS, socketTimeoutMS: socketMs, dbName: settings.database });
         watch(connection.getClient());
         const models = modelsOn(connection);
-        await prepare?.(models);
-        if (current !== undefined) setTimeout(closeUnused, socketMs, current.connection).unref();
+        if (current === undefined) await prepare?.(models);
+        else setTimeout(closeUnused, socketMs, current.connection).unref();
         current = { connection, models, stamp };
         return true;
       } catch (error) {

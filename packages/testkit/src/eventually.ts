@@ -22,16 +22,16 @@ export async function eventually<T>(
   const { timeoutMs = 10_000, intervalMs = 20 } = options;
   const end = performance.now() + timeoutMs;
   const late = wait<false>(timeoutMs, false, { ref: false });
+  let cause: unknown;
   for (;;) {
-    let cause: unknown;
     try {
       const value = await Promise.race([check(), late]);
       if (isNotFalse(value)) return value;
     } catch (error) {
       cause = error;
     }
-    if (performance.now() >= end) throw timeoutError(timeoutMs, cause, options.message);
     await wait(intervalMs);
+    if (performance.now() >= end) throw timeoutError(timeoutMs, cause, options.message);
   }
 }
 

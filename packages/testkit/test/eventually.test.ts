@@ -21,7 +21,8 @@ describe('eventually', () => {
 
   it('says what was expected, for how long, and what it saw last', async () => {
     const failing = eventually(
-      () => {
+      async () => {
+        await new Promise(setImmediate);
         throw new Error('still 4');
       },
       { timeoutMs: 20, intervalMs: 5, message: 'five events arrive' },

@@ -83,7 +83,8 @@ const LOOK_BACK_MS = [10_000, 600_000];
 /** The ranges in which a page is looked for, one after another until it is full. */
 function rangesOf(filter: ResolvedFilter, { order, after }: PageStart): readonly ResolvedFilter[] {
   if (order === 'oldest-first' || filter.eventIds) return [filter];
-  const end = Math.min(Number(filter.to ?? Date.now()), after === undefined ? Infinity : timeOfPlace(after));
+  const place = after === undefined ? Infinity : timeOfPlace(after);
+  const end = Math.min(Date.now(), Number(filter.to ?? Infinity), place);
   const starts = LOOK_BACK_MS.map((ms) => end - ms).filter((at) => at > Number(filter.from ?? 0));
   return [...starts.map((at) => ({ ...filter, from: new Date(at) })), filter];
 }

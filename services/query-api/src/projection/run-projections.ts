@@ -90,7 +90,7 @@ function startWriting(positions: readonly Positions[], log: Logger) {
   const { stop } = repeat({ name: 'writing the positions', everyMs: 0, log, work: write });
   return {
     onProgress,
-    /** Resolves when the current write has ended, or another one that begins now. */
+    /** Writes what has moved, unless a write is under way, and resolves when it has ended. Of what moves meanwhile the next owner tells. */
     stop: (): Promise<void> => {
       onProgress();
       return stop();

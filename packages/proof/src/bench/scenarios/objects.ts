@@ -56,10 +56,13 @@ async function measure({ sizes: { seconds }, openWorld, run }: ScenarioContext):
     await delay(1_000 * seconds);
     return { account: 'nothing is sent', figures: await countObjects(world, seconds) };
   });
-  const measureRate = (perSecond: number) => async () => {
+  const measureRate = (perSecond: number, withQueryApi: boolean) => async () => {
     let figures: readonly Figure[] = [];
     const meanwhile = () => countObjects(world, 1);
-    const whenDelivered = async () => (figures = await countObjects(world, perSecond * seconds));
+    const whenDelivered = async () => {
+      if (withQueryApi) await waitForProjections(world);
+      figures = await countObjects(world, perSecond * seconds);
+    };
     const options = { target, meanwhile, whenDelivered };
     const done = await runLoad(world, endpoints, { perSecond, seconds }, options);
     return { account: showRuns([done], []).account, figures };
@@ -67,7 +70,8 @@ async function measure({ sizes: { seconds }, openWorld, run }: ScenarioContext):
   for (const withQueryApi of [true, false]) {
     if (!withQueryApi) await fleet.stop(QUERY_API);
     const beside = withQueryApi ? ', with query-api' : '';
-    for (const rate of ratesOf(withQueryApi)) await run(`${rate} posts a second${beside}`, measureRate(rate));
+    for (const rate of ratesOf(withQueryApi))
+      await run(`${rate} posts a second${beside}`, measureRate(rate, withQueryApi));
   }
 }
 
