@@ -25,7 +25,8 @@ describe('a TLS session', () => {
     for (const result of await postTimes(4, sender, endpoint.origin)) {
       expect(result).toMatchObject({ status: 200 });
     }
-    expect(endpoint.stats()).toMatchObject({ connections: 4, resumed: 3 });
+    // A busy machine may take the tenant for costly: then a connection is opened once more, on the other thread.
+    expect(endpoint.stats()).toMatchObject({ arrivals: 4, resumed: 3 });
   });
 
   it.each(versions)('of %s is never kept of a connection whose certificate was refused', async (version) => {
