@@ -55,10 +55,7 @@ export class GroupReader {
       maxWaitMs: options.fetchWaitMs,
       minIntervalMs: options.fetchIntervalMs,
       positionTime: (feed) => this.#membership.positionTime(feed),
-      onResponse: () => {
-        options.inFlight.responded();
-        options.onProgress?.();
-      },
+      onResponse: () => options.inFlight.responded(),
       onError: this.#onError,
     });
   }
@@ -90,7 +87,6 @@ export class GroupReader {
     for (const tracker of before) if (!this.#trackers.includes(tracker)) tracker.unassign();
     this.#settled = true;
     this.#options.onReassigned();
-    this.#options.onProgress?.();
   }
 
   async #onRebalance(): Promise<void> {

@@ -55,7 +55,7 @@ export interface SourceOptions {
    * has room, it is 2.
    */
   readonly fetchIntervalMs?: number | undefined;
-  /** Called for each response to a fetch, also an empty one, before its records are handled, and for each assignment. */
+  /** Called when positions may have moved: after a response to a fetch (also an empty one), handled records and an assignment. */
   readonly onProgress?: () => void;
   /**
    * Called when the source cannot recover: it had no membership for `fatalAfterMs`. The process should exit with a

@@ -71,7 +71,14 @@ async function openScheduled(options: SourceOptions, plan: ReadPlan) {
     onFetched: () => scheduler.plan(),
     onReassigned: () => scheduler.reassigned(),
   });
-  const scheduler = new TurnScheduler({ schedule: plan, reader, inFlight, maxSpan: options.window.maxSpan });
+  const { maxSpan } = options.window;
+  const scheduler = new TurnScheduler({
+    schedule: plan,
+    reader,
+    inFlight,
+    maxSpan,
+    onTurn: options.onProgress,
+  });
   const stopOnce = async (deadlineMs: number) => {
     const deadlineAt = performance.now() + deadlineMs;
     scheduler.drain();

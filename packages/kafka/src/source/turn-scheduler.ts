@@ -22,6 +22,8 @@ export interface TurnSchedulerOptions {
   readonly inFlight: InFlight;
   /** Offsets of a partition between its committable offset and the newest record taken; default 200,000. */
   readonly maxSpan: number | undefined;
+  /** Called after each turn: nothing moves a position without one. */
+  readonly onTurn: (() => void) | undefined;
 }
 
 /**
@@ -63,7 +65,7 @@ export class TurnScheduler {
   }
 
   #takeTurn(): void {
-    const { inFlight, reader } = this.#options;
+    const { inFlight, reader, onTurn } = this.#options;
     this.#left = TURN_RECORDS;
     this.#handleDue();
     const nextTake = this.#takeFromAll();
@@ -72,6 +74,7 @@ export class TurnScheduler {
     if (this.#left === 0) this.plan();
     else this.#wakeAt(Math.min(nextTake, nextDue));
     reader.fetcher.kick();
+    onTurn?.();
   }
 
   #handleDue(): void {

@@ -1,11 +1,10 @@
 import type { NotificationKind } from '@webhooks/contracts';
-import type { RunQuery } from '@webhooks/mongodb';
 import { mongo } from 'mongoose';
-import type { Database, Models } from '../database.js';
+import type { Database } from '../database.js';
 import { toDelivery } from './delivery-documents.js';
 import type { DeliveryRow } from './delivery-documents.js';
 import type { Delivery, DeliveryStatus } from './delivery-state.js';
-import { timeOfPlace, timeText } from '../documents.js';
+import { timeText } from '../documents.js';
 import { findByIds } from '../payments/event-store.js';
 import type { RunEventQuery } from '../payments/event-store.js';
 import { findEventIds } from '../payments/find-events.js';
@@ -74,21 +73,6 @@ export function conditionsOf(
   return { tenantId, ...equal, ...statuses, ...events, ...place };
 }
 
-/**
- * How far a page of the newest looks back before it looks at everything, milliseconds. A database that sorts all matches
- * (the embedded one: 50 us each) reads few for a busy tenant. Others answer two more statements for a quiet tenant.
- */
-const LOOK_BACK_MS = [10_000, 600_000];
-
-/** The ranges in which a page is looked for, one after another until it is full. */
-function rangesOf(filter: ResolvedFilter, { order, after }: PageStart): readonly ResolvedFilter[] {
-  if (order === 'oldest-first' || filter.eventIds) return [filter];
-  const place = after === undefined ? Infinity : timeOfPlace(after);
-  const end = Math.min(Date.now(), Number(filter.to ?? Infinity), place);
-  const starts = LOOK_BACK_MS.map((ms) => end - ms).filter((at) => at > Number(filter.from ?? 0));
-  return [...starts.map((at) => ({ ...filter, from: new Date(at) })), filter];
-}
-
 export interface PageRequest extends PageStart {
   readonly limit: number;
 }
@@ -114,25 +98,6 @@ const MAX_TIME_MS_EXPIRED = 50;
 const isOverTime = (error: unknown): boolean =>
   error instanceof mongo.MongoServerError && error.code === MAX_TIME_MS_EXPIRED;
 
-const findRows = (
-  runQuery: RunQuery<Pick<Models, 'deliveries'>>,
-  conditions: object,
-  { order, limit, ms }: PageRequest & { readonly ms: number },
-): Promise<readonly DeliveryRow[]> =>
-  runQuery(({ deliveries }) =>
-    deliveries
-      .find(conditions)
-      .slice('attempts', -1)
-      .maxTimeMS(ms)
-      .sort({ place: order === 'newest-first' ? -1 : 1 })
-      // One row more shows whether there is a next page. The batch size makes all rows come in one reply; by default the
-      // driver fetches 101 rows and then the rest.
-      .limit(limit + 1)
-      .batchSize(limit + 2)
-      .lean<DeliveryRow[]>()
-      .exec(),
-  );
-
 /** Opens the deliveries in MongoDB. All statements together must end within `ms` from now. */
 export function deliveryStoreWithin(database: Pick<Database, 'within'>, ms: number) {
   const runQuery = database.within(ms);
@@ -145,13 +110,26 @@ export function deliveryStoreWithin(database: Pick<Database, 'within'>, ms: numb
       return row ? toDelivery(row) : undefined;
     },
 
-    page: async (tenantId: string, filter: DeliveryFilter, request: PageRequest): Promise<DeliveryPage> => {
-      const { limit } = request;
+    page: async (
+      tenantId: string,
+      filter: DeliveryFilter,
+      { limit, ...start }: PageRequest,
+    ): Promise<DeliveryPage> => {
       const resolved = await resolveEvents(runQuery, tenantId, filter);
-      const read = (part: ResolvedFilter) =>
-        findRows(runQuery, conditionsOf(tenantId, part, request), { ...request, ms });
-      let found: readonly DeliveryRow[] = [];
-      for (const part of rangesOf(resolved, request)) if (found.length <= limit) found = await read(part);
+      const found = await runQuery(({ deliveries }) =>
+        deliveries
+          .find(conditionsOf(tenantId, resolved, start))
+          .slice('attempts', -1)
+          .maxTimeMS(ms)
+          .sort({ place: start.order === 'newest-first' ? -1 : 1 })
+          // One row more shows whether there is a next page. The batch size makes all rows come in one reply; by
+          // default
+          // the driver fetches 101 rows and then the rest.
+          .limit(limit + 1)
+          .batchSize(limit + 2)
+          .lean<DeliveryRow[]>()
+          .exec(),
+      );
       const rows = found.slice(0, limit);
       const last = found.length > limit ? rows.at(-1) : undefined;
       return { rows: rows.map(toDelivery), ...(last ? { next: last.place } : {}) };

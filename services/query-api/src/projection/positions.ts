@@ -83,13 +83,9 @@ export class Positions {
     this.#options.running()?.fetchNow();
   }
 
-  #raiseOwn(): void {
-    for (const { partition, offset } of this.#own()) this.#raise(partition, offset);
-  }
-
   /** Merges this instance's own positions into the known ones. Returns all of them. */
   mergeOwn(): EndOffsets {
-    this.#raiseOwn();
+    for (const { partition, offset } of this.#own()) this.#raise(partition, offset);
     return new Map(this.#known);
   }
 
@@ -136,7 +132,7 @@ export class Positions {
   /** Writes the positions that advanced since the last write, so that other instances can read them. */
   async write(): Promise<void> {
     if (this.#options.readsForOthers === true && this.needsOthers(this.#known)) this.fetchNow();
-    this.#raiseOwn();
+    this.mergeOwn();
     const moved = [...this.#known].filter(
       ([partition, offset]) => offset > (this.#written.get(partition) ?? 0),
     );

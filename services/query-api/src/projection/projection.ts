@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openSource } from '@webhooks/kafka';
-import type { Kafka, KafkaRecord, Source } from '@webhooks/kafka';
+import type { KafkaRecord, Source, SourceOptions } from '@webhooks/kafka';
 import { errorFields, watchSource } from '@webhooks/runtime';
 import type { Logger, ServiceScope } from '@webhooks/runtime';
 import { mongo } from 'mongoose';
@@ -25,11 +25,7 @@ export interface Projection {
   readonly apply: (records: readonly KafkaRecord[]) => Promise<void>;
 }
 
-interface BatchesOptions extends Pick<Projection, 'name' | 'apply' | 'maxBytes'> {
-  /** Called after each batch that was applied. */
-  readonly onProgress: () => void;
-  readonly log: Logger;
-}
+type BatchesOptions = Pick<Projection, 'name' | 'apply' | 'maxBytes'> & { readonly log: Logger };
 
 /** Default of `intervalMs`. A record that comes after a pause is written at once; a higher rate of batches would slow queries. */
 const INTERVAL_MS = 200;
@@ -94,7 +90,6 @@ export class Batches {
       }
       this.#waiting.splice(0, batch.length);
       for (const { done } of batch) done(undefined);
-      this.#options.onProgress();
     }
     this.#running = false;
   }
@@ -129,19 +124,16 @@ export type RunningProjection = Pick<Source, 'health' | 'positions' | 'fetchNow'
 /** Bounds of the records that are read and not yet written. A burst fills them while the database is slow. */
 const WINDOW = { maxInFlight: 4_000, maxInFlightBytes: 32 * 1_048_576 };
 
-/**
- * Reads the topics of a projection as a member of its group and applies their records, until it is stopped. `onProgress`: called
- * before or after whatever moves the positions.
- */
+/** Reads the topics of a projection as a member of its group and applies their records, until it is stopped. */
 export async function openProjection(
   projection: Projection,
-  reader: { readonly kafka: Kafka; readonly groupId: string; readonly onProgress: () => void },
+  member: Pick<SourceOptions, 'kafka' | 'groupId' | 'onProgress'>,
   scope: ServiceScope,
 ): Promise<RunningProjection> {
   const { name, topics, intervalMs: fetchIntervalMs = INTERVAL_MS } = projection;
-  const batches = new Batches({ ...projection, onProgress: reader.onProgress, log: scope.log });
+  const batches = new Batches({ ...projection, log: scope.log });
   const handle = (record: KafkaRecord): Promise<unknown> => batches.add(record);
-  const options = { ...reader, topics, fetchIntervalMs, window: WINDOW, onFatal: scope.fail };
+  const options = { ...member, topics, fetchIntervalMs, window: WINDOW, onFatal: scope.fail };
   const source = await openSource({ ...options, handle });
   const unwatch = watchSource(name, source, scope);
   return {

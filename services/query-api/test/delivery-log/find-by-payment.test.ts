@@ -52,17 +52,6 @@ const deliver = (...eventIds: readonly string[]) =>
 const eventsOf = async (query: string, asker = tenantId): Promise<readonly string[]> =>
   ((await log.list(asker, query)).body as DeliveryList).data.map(({ eventId }) => eventId).sort();
 
-it('a page that is full of the last seconds is read by one statement, also up to a later time', async () => {
-  const tenant = randomName('tenant');
-  const fresh = ['one', 'two'].map((eventId) => delivered({ at: Date.now() }, { tenantId: tenant, eventId }));
-  await log.apply(packRecord(...fresh));
-  const filters: unknown[] = [];
-  log.onCommand(({ command }) => command['find'] === 'deliveries' && filters.push(command['filter']));
-  const to = new Date(Date.now() + 3_600_000).toISOString();
-  expect((await log.list(tenant, `limit=1&to=${to}`)).body).toMatchObject({ results: 1 });
-  expect(filters).toHaveLength(1);
-});
-
 it('a list names payment, amount and URL by one statement, and leaves out what is not known any more', async () => {
   await keep();
   await deliver('paid', 'reversed');
@@ -70,7 +59,7 @@ it('a list names payment, amount and URL by one statement, and leaves out what i
   const statements: unknown[] = [];
   log.onCommand(({ command }) => 'find' in command && statements.push(command['find']));
   const { data } = (await log.list(tenantId)).body as DeliveryList;
-  expect(statements.filter((name) => name !== 'deliveries')).toEqual(['events']);
+  expect(statements).toEqual(['deliveries', 'events']);
   const shown = data.map(({ eventId, endpointUrl, endToEndId, txId, amount }) => [
     ...[eventId, endpointUrl, endToEndId, txId, amount],
   ]);

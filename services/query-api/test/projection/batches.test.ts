@@ -11,8 +11,6 @@ interface Rig {
   readonly batches: Batches;
   /** What was applied, batch by batch. */
   readonly applied: number[][];
-  /** What was applied at each call of `onProgress`. */
-  readonly progress: number[][][];
   /** The next calls fail. */
   readonly fail: (times: number) => void;
   /** Calls that will still fail. */
@@ -23,7 +21,6 @@ interface Rig {
 
 function openRig(options: { readonly maxBytes?: number } = {}): Rig {
   const applied: number[][] = [];
-  const progress: number[][][] = [];
   let failures = 0;
   let held: Promise<void> | undefined;
   const apply = async (items: readonly KafkaRecord[]): Promise<void> => {
@@ -35,15 +32,8 @@ function openRig(options: { readonly maxBytes?: number } = {}): Rig {
     applied.push(items.map(({ offset }) => offset));
   };
   return {
-    batches: new Batches({
-      name: 'test',
-      apply,
-      maxBytes: 100,
-      log,
-      onProgress: () => void progress.push([...applied]),
-      ...options,
-    }),
-    ...{ applied, progress },
+    batches: new Batches({ name: 'test', apply, maxBytes: 100, log, ...options }),
+    applied,
     fail: (times) => (failures = times),
     failuresLeft: () => failures,
     hold: () => {
@@ -103,14 +93,12 @@ describe('batches', () => {
   });
 
   it('that fail are tried again before anything behind them', async () => {
-    const { batches, applied, progress, fail } = openRig();
+    const { batches, applied, fail } = openRig();
     fail(2);
     const first = batches.add(itemOf(1));
     await new Promise(setImmediate);
     await Promise.all([first, batches.add(itemOf(2))]);
     expect(applied.flat()).toEqual([1, 2]);
-    // One call for each batch, when it is applied.
-    expect(progress).toEqual(applied.map((_, index) => applied.slice(0, index + 1)));
   });
 
   it('end their tries when they are stopped, and then count nothing as applied', async () => {
