@@ -14,8 +14,9 @@ const endpoints: Endpoint[] = [];
 
 beforeAll(async () => {
   rig = await openRig({
-    // Far fewer records in flight than events for any one of the endpoints that hang.
-    MAX_IN_FLIGHT: '60',
+    // Fewer records in flight than events for any one of the endpoints that hang. As by default, as many as attempts.
+    MAX_IN_FLIGHT: '128',
+    MAX_ATTEMPTS_IN_FLIGHT: '128',
     ENDPOINT_CONCURRENCY: '8',
     BREAKER_FIRST_PAUSE: '2s',
     RETRY_DELAYS: Array.from({ length: 30 }, () => '1s').join(','),
@@ -69,8 +70,9 @@ describe('an endpoint that hangs', () => {
     await eventually(() => expect(healthy.endpoint.stats().distinctIds).toBe(EVENTS), LONG);
     for (const { configuration } of hanging) expect(rig.story(configuration.ref)).not.toContain('1 TIMEOUT');
     for (const { endpoint } of hanging) endpoint.replyWith(200);
+    // What was deferred meanwhile is due up to 30 s after the attempts of 30 s.
     for (const { endpoint } of hanging)
-      await eventually(() => expect(endpoint.stats().distinctIds).toBe(EVENTS), LONG);
+      await eventually(() => expect(endpoint.stats().distinctIds).toBe(EVENTS), { timeoutMs: 120_000 });
   }, 180_000);
 });
 
