@@ -57,7 +57,7 @@ async function trigger({ client, profile, show, note }: Session, args: Arguments
 export const addTrigger = (cli: Argv): Argv =>
   cli.command(
     'trigger <event-type>',
-    'Post test events',
+    'Post made-up events, which receivers take for payments',
     (own) => own.positional('event-type', EVENT_TYPE).options(OPTIONS),
     online(trigger),
   );
