@@ -108,6 +108,39 @@ function guard<T>(warn: Warn, work: () => T): T | undefined {
   }
 }
 
+/** A span that has ended, as the library gets it. Times are Unix time in milliseconds. */
+interface EndedSpan extends SpanDescription {
+  /** `traceparent` of the span that caused it; undefined: a trace begins. */
+  readonly parent: string | undefined;
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly startTime: number;
+  readonly endTime: number;
+}
+
+/** How long an ended span waits for a burst, milliseconds. The library exports it within 5 s. */
+const BURST_EVERY_MS = 1_000;
+/** Spans of a burst: as many as the library exports at once. */
+const MAX_BURST = 512;
+
+/**
+ * Hands ended spans over in bursts. The library's code is cold when one delivery in a hundred runs it: a span took 48 us of
+ * CPU, and 17 in a burst.
+ */
+function createBursts(hand: (span: EndedSpan) => void, warn: Warn) {
+  let waiting: EndedSpan[] = [];
+  const flush = (): void => {
+    const burst = waiting;
+    waiting = [];
+    for (const span of burst) guard(warn, () => hand(span));
+  };
+  const add = (span: EndedSpan): void => {
+    if (waiting.push(span) === 1) setTimeout(flush, BURST_EVERY_MS).unref();
+    if (waiting.length >= MAX_BURST) flush();
+  };
+  return { add, flush };
+}
+
 /** So long the last spans are sent while the service ends: a collector that is away must not hold it. */
 const LAST_SPANS_MS = 2_000;
 
@@ -127,10 +160,12 @@ async function openExporter(endpoint: string, resource: Attributes, log: Logger)
   const diagnostics = { error: warn, warn, info: ignore, debug: ignore, verbose: ignore };
   api.diag.setLogger(diagnostics, { logLevel: api.DiagLogLevel.WARN, suppressOverrideMessage: true });
   const exporter = new OTLPTraceExporter({ url: endpoint.replace(/\/*$/, '/v1/traces') });
+  let ids = { traceId: '', spanId: '' };
   const provider = new sdk.TracerProvider({
     resource: resourceFromAttributes(resource),
     // Whoever starts a span has looked at the flag.
     sampler: new sdk.AlwaysOnSampler(),
+    idGenerator: { generateTraceId: () => ids.traceId, generateSpanId: () => ids.spanId },
     spanProcessors: [new sdk.BatchSpanProcessor({ exporter })],
   });
   const tracer = provider.getTracer('webhooks');
@@ -138,30 +173,45 @@ async function openExporter(endpoint: string, resource: Attributes, log: Logger)
     const [, traceId = '', spanId = ''] = traceparent.split('-');
     return { traceId, spanId, traceFlags: api.TraceFlags.SAMPLED, isRemote: true };
   };
-  const begin = (cause: string | undefined, describe: () => SpanDescription): OpenSpan => {
-    const { name, kind, attributes, links } = describe();
-    const isRoot = cause === undefined || links !== undefined;
-    const parent = isRoot ? api.ROOT_CONTEXT : api.trace.setSpanContext(api.ROOT_CONTEXT, contextOf(cause));
-    const linked = (links ?? []).map((link) => ({ context: contextOf(link) }));
-    const span = tracer.startSpan(name, { kind: api.SpanKind[kind], attributes, links: linked }, parent);
-    const { traceId, spanId } = span.spanContext();
-    return {
-      traceparent: `00-${traceId}-${spanId}-01`,
-      end: (ended = {}) =>
-        guard(warn, () => {
-          span.setAttributes(ended);
-          if (ended['error.type'] !== undefined) span.setStatus({ code: api.SpanStatusCode.ERROR });
-          span.end();
-        }),
-    };
+  const hand = (ended: EndedSpan): void => {
+    const { name, attributes, links = [], parent, startTime } = ended;
+    ids = ended;
+    const context =
+      parent === undefined ? undefined : api.trace.setSpanContext(api.ROOT_CONTEXT, contextOf(parent));
+    const linked = links.map((link) => ({ context: contextOf(link) }));
+    const options = { kind: api.SpanKind[ended.kind], attributes, links: linked, startTime };
+    const span = tracer.startSpan(name, options, context);
+    if (attributes['error.type'] !== undefined) span.setStatus({ code: api.SpanStatusCode.ERROR });
+    span.end(ended.endTime);
   };
-  const open = (cause: string | undefined, describe: () => SpanDescription): OpenSpan | undefined =>
-    guard(warn, () => begin(cause, describe));
-  const shutdown = (): Promise<void> =>
-    withDeadline(provider.shutdown(), LAST_SPANS_MS, 'sending them').catch((error: unknown) => {
+  const { add, flush } = createBursts(hand, warn);
+  const shutdown = (): Promise<void> => {
+    flush();
+    return withDeadline(provider.shutdown(), LAST_SPANS_MS, 'sending them').catch((error: unknown) => {
       log.warn('the last traces could not be exported', errorFields(error));
     });
-  return { open, shutdown };
+  };
+  return { warn, random: new sdk.RandomIdGenerator(), add, shutdown };
+}
+
+type Exporter = Pick<Awaited<ReturnType<typeof openExporter>>, 'random' | 'add'>;
+
+function beginSpan(
+  cause: string | undefined,
+  description: SpanDescription,
+  { random, add }: Exporter,
+): OpenSpan {
+  const parent = description.links === undefined ? cause : undefined;
+  const traceId = parent?.slice(3, 35) ?? random.generateTraceId();
+  const begun = { ...description, parent, traceId, spanId: random.generateSpanId(), startTime: Date.now() };
+  const beganAt = performance.now();
+  return {
+    traceparent: `00-${traceId}-${begun.spanId}-01`,
+    end: (more) => {
+      const endTime = begun.startTime + performance.now() - beganAt;
+      add({ ...begun, attributes: { ...description.attributes, ...more }, endTime });
+    },
+  };
 }
 
 /** Opens the traces of a service. Without an endpoint no library is loaded, and nothing is traced. */
@@ -174,7 +224,9 @@ export async function openTracing(
   const { service, version } = resource;
   const instance = { 'service.instance.id': randomUUID(), 'host.name': hostname() };
   const named = { 'service.name': service, 'service.version': version, ...instance };
-  const { open, shutdown } = await openExporter(endpoint, named, log);
+  const { warn, shutdown, ...exporter } = await openExporter(endpoint, named, log);
+  const open = (cause: string | undefined, describe: () => SpanDescription): OpenSpan | undefined =>
+    guard(warn, () => beginSpan(cause, describe(), exporter));
   const startSpan: Tracing['startSpan'] = (cause, describe) =>
     cause !== undefined && isSampled(cause) ? open(cause, describe) : undefined;
   return {

@@ -64,5 +64,7 @@ describe('tracing', () => {
     joined.end?.({ 'error.type': 'unavailable' });
     await shutdown();
     expect(lines.join()).toMatch(/tracing has a fault.*must not be called/);
+    // The last ones were sent, to nobody.
+    expect(lines.join()).toContain('the last traces could not be exported');
   });
 });

@@ -6,27 +6,12 @@ import type { PublishWithRetry } from '../publish/publisher.js';
 /** Deliveries in one slice of an event with many webhooks. */
 export const SLICE_TASKS = 32;
 
-function makeTask(fanOut: FanOut, { ref, revision, applicationId }: Configuration): DeliveryTask {
-  const { eventId, eventType, tenantId, dueAt, firstDueAt, origin, acceptedAt, body, traceparent } = fanOut;
-  return {
-    deliveryId: deliveryIdOf(tenantId, ref, eventId),
-    cycle: '0',
-    eventId,
-    eventType,
-    tenantId,
-    ref,
-    revision,
-    attempt: 1,
-    dueAt,
-    firstDueAt,
-    deferralCount: 0,
-    origin,
-    acceptedAt,
-    body,
-    applicationId,
-    traceparent,
-  };
-}
+const makeTask = (fanOut: FanOut, { ref, revision, applicationId }: Configuration): DeliveryTask => ({
+  ...fanOut,
+  ...{ ref, revision, applicationId },
+  deliveryId: deliveryIdOf(fanOut.tenantId, ref, fanOut.eventId),
+  ...{ cycle: '0', attempt: 1, deferralCount: 0 },
+});
 
 /** The tasks for the first attempt at each configuration. They share the bytes of the body. */
 export const makeTasks = (fanOut: FanOut, configurations: readonly Configuration[]): DeliveryTask[] =>
