@@ -71,7 +71,13 @@ it('one event is one trace through all services, a retry one of its own with lin
     const [attempt, again] = [spanOf('POST', event), spanOf('POST', retry)];
     expect(attempt).toMatchObject({
       failed: true,
-      attributes: { 'http.response.status_code': 503, 'error.type': '503', 'webhook.event_id': sampled },
+      attributes: {
+        'server.address': 'localhost',
+        'server.port': Number(new URL(endpoint.url).port),
+        'http.response.status_code': 503,
+        'error.type': '503',
+        'webhook.event_id': sampled,
+      },
     });
     expect(again.links).toEqual([spanOf('process payments.events', event).spanId, attempt.spanId]);
     expect(spanOf('process webhooks.attempts', event).parentId).toBe(attempt.spanId);

@@ -14,7 +14,8 @@ const endpoints: Endpoint[] = [];
 
 beforeAll(async () => {
   rig = await openRig({
-    // Fewer records in flight than events for any one of the endpoints that hang. As by default, as many as attempts.
+    // Fewer records in flight than events for any one of the endpoints that hang. As by default, as many as attempts;
+    // large fan-outs have 4 turns, by default 32.
     MAX_IN_FLIGHT: '128',
     MAX_ATTEMPTS_IN_FLIGHT: '128',
     ENDPOINT_CONCURRENCY: '8',
@@ -178,7 +179,7 @@ describe('a tenant whose 20 webhooks take 5 s for each response', () => {
     ] as const)
       for (let index = 1; index < 20; index += 1)
         await rig.register({ url: `${origin}/${index}` }, { tenantId });
-    // More than all that may wait.
+    // More than the 160 of one tenant that may wait.
     await send(configuration, 700);
     await eventually(() => expect(endpoint.arrivals.length).toBeGreaterThan(0), LONG);
     await send(healthy.configuration, 10);

@@ -54,8 +54,8 @@ export function eventSpan(event: Identified & { readonly origin: RecordOrigin })
  * was deferred, may be days later, so it begins a trace of its own, linked to the event and to the attempt before.
  */
 export function attemptSpan(task: DeliveryTask, origin: string) {
-  // `new URL` takes 22 us here.
-  const [, hostname = origin, port = 443] = /^https:\/\/(.*?)(?::(\d+))?$/.exec(origin) ?? [];
+  // `new URL` takes 22 us for one attempt in a hundred. An IP address is no endpoint's host.
+  const [hostname, port = '443'] = origin.slice('https://'.length).split(':');
   const attributes = {
     'http.request.method': 'POST',
     'server.address': hostname,

@@ -59,7 +59,7 @@ export type Settlement =
       readonly kind: 'deferred';
       readonly dueAt: number;
       readonly reason: 'fault' | DeferReason;
-      /** Whether the attempt log gets an entry beside that of a first settlement: one for each pause of an endpoint, and one for each fault. */
+      /** Whether the attempt log gets an entry also when this is not the first settlement: once for each pause of an endpoint, and for each fault. */
       readonly isLogged: boolean;
     }
   | { readonly kind: 'dead'; readonly reason: DeadReason }
