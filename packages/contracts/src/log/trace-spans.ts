@@ -54,7 +54,7 @@ export function eventSpan(event: Identified & { readonly origin: RecordOrigin })
  * was deferred, may be days later, so it begins a trace of its own, linked to the event and to the attempt before.
  */
 export function attemptSpan(task: DeliveryTask, origin: string) {
-  // `new URL` takes 22 us for one attempt in a hundred. An IP address is no endpoint's host.
+  // `new URL` takes 22 us here, a quarter of what the trace of an event costs the worker. No endpoint's host is an IP address.
   const [hostname, port = '443'] = origin.slice('https://'.length).split(':');
   const attributes = {
     'http.request.method': 'POST',
