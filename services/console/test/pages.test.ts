@@ -245,6 +245,25 @@ looked('the pages of the console', () => {
     await page.close();
   });
 
+  test('request deliveries again when somebody asks for it, not by the clock', async () => {
+    const page = await pages.open('Ana (acme)', '/alerts', DESK);
+    await page.clock.install();
+    const lists: string[] = [];
+    page.on('request', (request) => {
+      if (/\/webhooks\/deliveries\?/.test(request.url())) lists.push(request.url());
+    });
+    await page.goto(`${pages.origin}/webhooks/${failing}`);
+    const refresh = page.getByRole('button', { name: 'Atualizar' });
+    await refresh.waitFor();
+    const polled = ['/overview', '/health'].map((path) => page.waitForResponse(RegExp(`${path}$`)));
+    await page.clock.runFor(60_000);
+    await Promise.all(polled);
+    expect(lists).toHaveLength(1);
+    await refresh.click();
+    await eventually(() => Promise.resolve(lists.length === 2), LONG);
+    await page.close();
+  });
+
   test('show markup as text', async () => {
     const page = await pages.open('Ana (acme)', `/webhooks/${failing}?tab=changes`, DESK);
     await page.getByText(MARKUP).waitFor();

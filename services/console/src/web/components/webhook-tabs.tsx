@@ -1,7 +1,7 @@
 import type { Change as ChangeMade, DeliveryPolicy, Webhook, WebhookSecret } from '@webhooks/client';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { client, slowly, useCall } from '../api.js';
+import { client, once, useCall } from '../api.js';
 import { useSpeech, type Speech } from '../language.js';
 import { ConfirmedChange } from './change.js';
 import { Command, Copy } from './command.js';
@@ -21,9 +21,9 @@ const NEWEST = 20;
 export function DeliveriesTab({ webhook: { ref } }: TabProps) {
   const { texts } = useSpeech();
   const filter = { ref, limit: NEWEST };
-  const query = useCall(['deliveries of', ref], (options) => client.deliveries(filter, options), slowly);
+  const query = useCall(['deliveries of', ref], (options) => client.deliveries(filter, options), once);
   return (
-    <Loaded query={query}>
+    <Loaded query={query} isPolled={false}>
       {({ data }) => (
         <>
           {data.length === 0 ? <p>{texts.noDelivery}</p> : <DeliveryRows deliveries={data} />}
