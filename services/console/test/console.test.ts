@@ -257,6 +257,16 @@ describe('a token of the console', () => {
     await running.stop();
   });
 
+  it('is renewed before the rights of a call are checked', async () => {
+    const ana = { sub: 'ana', name: 'Ana', tenantId: 'acme', scopes: ['webhook.read'] };
+    const running = await startConsole({ tokenSeconds: 29, people: [ana] });
+    const { browser } = await running.signIn('ana');
+    ana.tenantId = 'globex';
+    expect((await running.call(browser, WEBHOOKS)).status).toBe(403);
+    expect(running.received).toEqual([]);
+    await running.stop();
+  });
+
   it('that the issuer renews no more ends the session', async () => {
     const running = await startConsole({ tokenSeconds: 29 });
     const { browser } = await running.signIn('ana');

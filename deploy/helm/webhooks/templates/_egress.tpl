@@ -1,6 +1,8 @@
 {{/* The ways out of a workload: to name servers, and to what it reaches. */}}
 {{- define "webhooks.egress" -}}
-{{ toYaml .root.Values.networkPolicy.dns }}
+{{- with .root.Values.networkPolicy.dns }}
+{{ toYaml . }}
+{{- end }}
 {{- range append .facts.reaches .key }}
 {{- $block := index $.root.Values . }}
 {{- if eq . "endpoints" }}
@@ -33,7 +35,7 @@ config-api goes there for proofs only.
     - ipBlock: { cidr: 0.0.0.0/0, except: [10.0.0.0/8, 100.64.0.0/10, 169.254.0.0/16, 172.16.0.0/12, 192.168.0.0/16] }
     - ipBlock: { cidr: '2000::/3' }
     {{- range splitList "," ($endpoints.settings.ENDPOINT_ALLOWED_CIDRS | default "") | compact }}
-    - ipBlock: { cidr: {{ trim . | quote }} }
+    - ipBlock: { cidr: {{ contains "/" . | ternary (trim .) (printf "%s/%s" (trim .) (contains ":" . | ternary "128" "32")) | quote }} }
     {{- end }}
   ports:
     {{- range splitList "," .root.Values.configApi.settings.ENDPOINT_PORTS }}

@@ -14,7 +14,10 @@ const issuer = await startIssuer({
   audience: required('TOKEN_AUDIENCE'),
   clients: readClients(),
   people: PEOPLE,
-  webClient: planConsole(required('CONSOLE_ADDRESS'), readFileSync(FILES.consoleSecret, 'utf8')),
+  webClient: planConsole(
+    new URL(required('CONSOLE_ADDRESS')).origin,
+    readFileSync(FILES.consoleSecret, 'utf8'),
+  ),
   keysFile: join(FOLDERS.tokens, 'issuer-keys.json'),
   log: print,
 });

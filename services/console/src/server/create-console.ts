@@ -81,7 +81,9 @@ function createCalls({ config, issuer }: ConsoleOptions, sessions: Sessions): Ro
     const { personId, tenant } = session.claims;
     response.json({ personId, tenantId: tenant, isOperator: isOperator(session) });
   });
-  router.use((request, _response, next) => {
+  router.use(async (request, response, next) => {
+    // A renewed token may have other rights.
+    await tokenOf(request, response);
     checkCall(request, sessionOf(request));
     next();
   });

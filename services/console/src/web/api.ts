@@ -84,7 +84,6 @@ const pollEvery =
 
 /** For what costs three requests a webhook: the more webhooks, the more seldom. */
 export const slowlyFor = (webhooks = 1) => pollEvery(SLOW_POLL_MS * Math.max(1, webhooks));
-export const slowly = { refetchInterval: pollEvery(SLOW_POLL_MS) };
 /** For lists of deliveries and payments. On the embedded database one costs up to seconds, and all others wait for it. */
 export const once = {
   refetchInterval: false,
@@ -104,7 +103,7 @@ export const queryClient = new QueryClient({
 export const useCall = <T>(
   queryKey: readonly unknown[],
   call: (options: RequestOptions) => Promise<T>,
-  more: Partial<typeof slowly> | typeof once = {},
+  more: Partial<typeof once> = {},
 ) => useQuery({ queryKey, queryFn: ({ signal }) => call({ signal }), ...more });
 
 /** Returns what was typed into a field of a form. */

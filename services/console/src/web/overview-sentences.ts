@@ -67,12 +67,12 @@ export function webhookSentence(webhook: ShownWebhook, speech: Speech): string {
 }
 
 /** Says how many fail, and how much of all of them is not delivered. A payment that two webhooks did not get is two notifications. */
-function allBroken(broken: readonly OverviewWebhook[], { say, money }: Speech): string {
+function allBroken(broken: readonly OverviewWebhook[], { texts, say, money }: Speech): string {
   const sums = broken.flatMap(({ undelivered = [] }) => undelivered);
   const events = sums.reduce((sum, one) => sum + one.events, 0);
   const cents = sums.reduce((sum, one) => sum + centsOf(one.amount), 0);
-  const values = { count: broken.length, events, amount: money((cents / 100).toFixed(2)) };
-  return say(sums.some(({ atLeast }) => atLeast) ? 'allBrokenAtLeast' : 'allBroken', values);
+  const least = sums.some(({ atLeast }) => atLeast) ? texts.least : '';
+  return say('allBroken', { count: broken.length, least, events, amount: money((cents / 100).toFixed(2)) });
 }
 
 /** Says how all webhooks do: how many fail and what is not delivered, and then what is wrong with the worst. */

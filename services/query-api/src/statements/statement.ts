@@ -23,25 +23,31 @@ const madeFor = (sums: SumsOf, ref: string): Sum =>
   DELIVERY_STATUSES.map((status) => sumOf(sums, ref, status)).reduce((one, other) => plus(one, other));
 
 /**
- * One webhook's day. The events without a delivery were missed when the webhook was registered or changed after the day
- * had begun, or is disabled. Otherwise, and with more deliveries than events, they are a difference.
+ * What the events without a delivery are. They were missed when the webhook was registered or changed after the day had
+ * begun, or is disabled. Otherwise they wait for their first attempt while events of that day may be under way. After
+ * that, and with more deliveries than events, they are a difference.
  */
-function viewWebhook(configuration: ConfigurationRow, sums: SumsOf, begin: number) {
+function nameOfRest({ events }: Sum, mayMiss: boolean, underWay: boolean) {
+  if (events >= 0 && mayMiss) return 'missed';
+  return events > 0 && underWay ? 'waiting' : 'difference';
+}
+
+function viewWebhook(configuration: ConfigurationRow, sums: SumsOf, begin: number, underWay: boolean) {
   const { ref, eventType, applicationId, endpointUrl, enabled, updatedAt } = configuration;
   const events = sumOf(sums, eventType, ACCEPTED);
-  const rest = plus(events, madeFor(sums, ref), -1);
-  const mayMiss = (!enabled || Date.parse(updatedAt) > begin) && rest.events >= 0;
-  const difference = mayMiss ? NOTHING : rest;
+  const all = plus(events, madeFor(sums, ref), -1);
+  const name = nameOfRest(all, !enabled || Date.parse(updatedAt) > begin, underWay);
+  const rest = { missed: NOTHING, waiting: NOTHING, difference: NOTHING, [name]: all };
   return {
     ...{ ref, eventType, endpointUrl, enabled, ...omitUndefined({ applicationId }) },
     events: view(events),
     delivered: view(sumOf(sums, ref, 'delivered')),
     dead: view(sumOf(sums, ref, 'dead')),
     cancelled: view(sumOf(sums, ref, 'cancelled')),
-    waiting: view(sumOf(sums, ref, 'pending')),
-    missed: view(mayMiss ? rest : NOTHING),
-    balanced: difference.events === 0 && difference.cents === 0,
-    difference: view(difference),
+    waiting: view(plus(sumOf(sums, ref, 'pending'), rest.waiting)),
+    missed: view(rest.missed),
+    balanced: rest.difference.events === 0 && rest.difference.cents === 0,
+    difference: view(rest.difference),
   };
 }
 
@@ -55,22 +61,23 @@ function viewUnmatched(eventType: EventType, sums: SumsOf, webhooks: readonly Co
 
 /**
  * Shows a tenant's day: for each webhook the events of its type, and what became of them. `open`: the day has not
- * ended, its last events may still be under way, or a delivery waits.
+ * ended, its last events may still be under way, not everything is read, or a delivery waits.
  */
 export function viewStatement(
   date: string,
   totals: readonly DaySums[],
   all: readonly ConfigurationRow[],
-  now = Date.now(),
+  { isRead, now }: { readonly isRead: boolean; readonly now: number },
 ) {
+  const underWay = !isRead || now < endOf(date) + UNDER_WAY_MS;
   const sums = new Map(totals.map(({ of, sums: own }) => [of, own]));
   const webhooks = all.filter(({ eventType }) => isEventType(eventType));
-  const shown = webhooks.map((one) => viewWebhook(one, sums, beginOf(date)));
+  const shown = webhooks.map((one) => viewWebhook(one, sums, beginOf(date), underWay));
   return {
     date,
     from: new Date(beginOf(date)).toISOString(),
     to: new Date(endOf(date)).toISOString(),
-    open: now < endOf(date) + UNDER_WAY_MS || shown.some(({ waiting }) => waiting.events > 0),
+    open: underWay || shown.some(({ waiting }) => waiting.events > 0),
     balanced: shown.every(({ balanced }) => balanced),
     webhooks: shown,
     unmatched: EVENT_TYPES.flatMap((eventType) => viewUnmatched(eventType, sums, webhooks)),
@@ -109,8 +116,8 @@ export const statementOperations = (options: StatementOptions): readonly Operati
       const date = readDate(options.retentionMs, params['date']);
       const isRead = (await options.catchUp()) === 'passed';
       const totals = await findSums(options.database.within(REQUEST_MS), tenantId, date, date);
-      const statement = viewStatement(date, totals, await options.configurations.ofTenant(tenantId));
-      return { status: 200, body: { ...statement, open: statement.open || !isRead } };
+      const webhooks = await options.configurations.ofTenant(tenantId);
+      return { status: 200, body: viewStatement(date, totals, webhooks, { isRead, now: Date.now() }) };
     },
   },
 ];

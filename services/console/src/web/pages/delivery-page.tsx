@@ -3,13 +3,12 @@ import { explainPayment, findPayment } from '@webhooks/client';
 import type { DeliveryDetail, FoundEvidence } from '@webhooks/client';
 import { Link } from 'wouter';
 import { client, slowlyFor } from '../api.js';
-import { attemptColumns } from '../components/attempt-columns.js';
+import { Attempts } from '../components/attempts.js';
 import { Change } from '../components/change.js';
 import { Command } from '../components/command.js';
 import { Facts, type FactsProps } from '../components/facts.js';
 import { pageOf } from '../components/frame.js';
 import { Loaded } from '../components/loaded.js';
-import { Table } from '../components/table.js';
 import { Title } from '../components/title.js';
 import { useSpeech, type Speech } from '../language.js';
 import { endpointOf } from '../overview-sentences.js';
@@ -57,12 +56,7 @@ function Shown({ delivery, evidence }: Found) {
         {endToEndId !== undefined && <Link href={pageOf('/find', { q: endToEndId })}>{texts.payment}</Link>}
       </div>
       <Facts facts={factsOf(delivery, event?.body, speech)} />
-      <Table
-        caption={texts.attempts}
-        columns={attemptColumns(speech)}
-        rows={attempts}
-        keyOf={({ cycle, attempt }) => `${cycle} ${attempt}`}
-      />
+      <Attempts attempts={attempts} />
       {event?.body !== undefined && (
         <details>
           <summary>{texts.bytes}</summary>

@@ -4,6 +4,7 @@ import type { DeliveryDetail, FoundEvidence, Reversal, TransactionSummary, Verdi
 import { useMemo } from 'react';
 import { Link, Redirect, useSearchParams } from 'wouter';
 import { client, once, slowlyFor } from '../api.js';
+import { Attempts } from '../components/attempts.js';
 import { Change } from '../components/change.js';
 import { Command } from '../components/command.js';
 import { Facts } from '../components/facts.js';
@@ -14,7 +15,6 @@ import { Title } from '../components/title.js';
 import { useSpeech, type Speech } from '../language.js';
 import { endpointOf } from '../overview-sentences.js';
 import { readPaymentSearch, type PaymentSearch } from '../payment-search.js';
-import { attemptColumns } from '../components/attempt-columns.js';
 import { reversedCents, summaryText, urgentFirst } from '../verdict-summary.js';
 
 const isSendable = ({ command }: Verdict): boolean => command?.startsWith('webhooks send ') === true;
@@ -90,8 +90,7 @@ function Payment({ payment }: Required<Pick<FoundEvidence, 'payment'>>) {
 }
 
 function Delivery({ delivery }: { readonly delivery: DeliveryDetail }) {
-  const speech = useSpeech();
-  const { texts } = speech;
+  const { texts } = useSpeech();
   const { deliveryId, ref, endpointUrl = ref, attempts, status } = delivery;
   return (
     <>
@@ -99,12 +98,7 @@ function Delivery({ delivery }: { readonly delivery: DeliveryDetail }) {
         <Link href={pageOf(`/webhooks/${ref}`)}>{endpointOf(endpointUrl)}</Link>:{' '}
         <Link href={pageOf(`/deliveries/${deliveryId}`)}>{texts[`${status}One`]}</Link>
       </h3>
-      <Table
-        caption={texts.attempts}
-        columns={attemptColumns(speech)}
-        rows={attempts}
-        keyOf={({ cycle, attempt }) => `${cycle} ${attempt}`}
-      />
+      <Attempts attempts={attempts} />
     </>
   );
 }

@@ -97,12 +97,12 @@ function Day({ statement }: { readonly statement: Statement }) {
   );
 }
 
-/** Requests the days of a month one after the other, the newest first, so that a page costs the service one request at a time. */
-function useMonth(month: string, today: string) {
+/** Requests the days of a month up to `last` one after the other, the newest first, so that a page costs the service one request at a time. */
+function useMonth(last: string) {
   const query = useInfiniteQuery({
     ...once,
-    queryKey: ['statements', month],
-    initialPageParam: lastDayOf(month, today),
+    queryKey: ['statements', last],
+    initialPageParam: last,
     queryFn: ({ pageParam, signal }) => client.statement(pageParam, { signal }),
     getNextPageParam: ({ date }) => (date.endsWith('-01') ? undefined : dayBefore(date)),
     select: ({ pages }) => pages,
@@ -123,7 +123,7 @@ export default function StatementsPage() {
   const today = dayIn(Date.now());
   const asked = /^\d{4}-(0[1-9]|1[0-2])$/.exec(parameters.get('month') ?? '')?.[0] ?? today;
   const month = (asked < today ? asked : today).slice(0, 7);
-  const query = useMonth(month, today);
+  const query = useMonth(lastDayOf(month, today));
   const earlier = dayBefore(`${month}-01`).slice(0, 7);
   // 422: this day is not stored any more, nor is any before it.
   const isCut = query.error instanceof ProblemError && query.error.status === 422;

@@ -1,6 +1,6 @@
 import type { EndpointHealth, Webhook } from '@webhooks/client';
 import { Link, useSearchParams } from 'wouter';
-import { client, slowly, useCall } from '../api.js';
+import { client, useCall } from '../api.js';
 import { Change, ConfirmedChange } from '../components/change.js';
 import { Command } from '../components/command.js';
 import { pageOf } from '../components/frame.js';
@@ -86,19 +86,15 @@ function Page({ webhook }: Shown) {
   const { texts } = speech;
   const { ref, endpointUrl, eventType } = webhook;
   const health = useCall(['health', ref], (options) => client.health(ref, options));
-  const overview = useCall(['overview'], client.overview, slowly);
-  const undelivered = overview.data?.data.find((one) => one.ref === ref)?.undelivered;
-  const { state, failingSince: since, until: nextProbeAt, failures = [] } = health.data ?? {};
-  const [topFailure] = failures;
-  const optional = Object.entries({ since, nextProbeAt, topFailure, undelivered });
-  const known = Object.fromEntries(optional.filter(([, value]) => value !== undefined));
+  // The title says of a webhook what its row of the overview says. Its health judges a day, so it may differ.
+  const overview = useCall(['overview'], client.overview);
+  const failed = [health, overview].find(({ error }) => error !== null);
+  const row = overview.data?.data.find((one) => one.ref === ref);
   return (
     <>
       {/* What config-api knows is shown, also while query-api does not answer. */}
-      <Title>
-        {state ? webhookSentence({ endpointUrl, state, ...known }, speech) : endpointOf(endpointUrl)}
-      </Title>
-      {health.error && <Failure error={health.error} onRetry={health.refetch} />}
+      <Title>{row ? webhookSentence(row, speech) : endpointOf(endpointUrl)}</Title>
+      {failed?.error && <Failure error={failed.error} onRetry={failed.refetch} />}
       <p>
         {eventType} · <code>{ref}</code>
       </p>
@@ -106,7 +102,7 @@ function Page({ webhook }: Shown) {
       <Table
         caption={texts.failures}
         columns={failureColumns(speech)}
-        rows={failures}
+        rows={health.data?.failures ?? []}
         keyOf={({ class: name, code = '' }) => `${name} ${code}`}
       />
       <Tabs webhook={webhook} />

@@ -21,6 +21,7 @@ export const EN = {
   notDelivered: '{events} {events|payment is|payments are} not delivered: {amount}.',
   /** Stands before a sentence that begins with a number. */
   atLeast: 'At least ',
+  least: 'at least ',
   nextAttempt: 'Next attempt {at}.',
   webhook: 'Webhook',
   state: 'State',
@@ -46,7 +47,7 @@ export const EN = {
   duration: 'Time taken',
   cause: 'Cause',
   sendThis: 'Send this one',
-  sent: 'Queued: it shows here once it was tried. A paused webhook is tried later.',
+  sent: 'Queued: it shows here, or after Refresh, once it was tried. A paused webhook is tried later.',
   truncated: 'There are more deliveries than are shown.',
   amount: 'Amount',
   occurredAt: 'Occurred',
@@ -84,7 +85,7 @@ export const EN = {
   progress: 'Progress',
   startedBy: 'Started by',
   action: 'Action',
-  jobDone: '{done} of {matched}.',
+  jobDone: '{done} of {least}{matched}.',
   from: 'From (São Paulo)',
   countThem: 'Count them',
   matched: '{count} {count|delivery|deliveries} would be sent.',
@@ -148,9 +149,7 @@ export const EN = {
   paymentsAtLeast:
     'At least {count} {count|payment or reversal|payments or reversals} of {amount} between {from} and {to}: name a time to see all.',
   allBroken:
-    '{count} webhooks fail, {events} {events|notification is|notifications are} not delivered: {amount}.',
-  allBrokenAtLeast:
-    '{count} webhooks fail, at least {events} {events|notification is|notifications are} not delivered: {amount}.',
+    '{count} webhooks fail, {least}{events} {events|notification is|notifications are} not delivered: {amount}.',
   noWebhookOf: 'The tenant {tenant} has no webhook. Is its name spelled like this?',
   forbidden: 'You may not do or see this: ask whoever administers your sign-in.',
   outOfReach: 'The service cannot be reached now.',
@@ -174,7 +173,6 @@ export const EN = {
   notSignedIn:
     'Signing in or out did not succeed: the issuer refused it, it took too long, or the issuer cannot be reached.',
   difference: 'difference',
-  jobDoneAtLeast: '{done} of at least {matched}.',
   signedOut: 'You are signed out.',
   signIn: 'Sign in',
   deadCount: '{count} given up',

@@ -22,6 +22,7 @@ export const PT: Readonly<Record<keyof typeof EN, string>> = {
   failing: '{endpoint} falha desde {since}. {cause}',
   notDelivered: '{events} {events|pagamento não foi entregue|pagamentos não foram entregues}: {amount}.',
   atLeast: 'Pelo menos ',
+  least: 'pelo menos ',
   nextAttempt: 'Próxima tentativa {at}.',
   webhook: 'Webhook',
   state: 'Estado',
@@ -48,7 +49,7 @@ export const PT: Readonly<Record<keyof typeof EN, string>> = {
   duration: 'Duração',
   cause: 'Causa',
   sendThis: 'Enviar este',
-  sent: 'Na fila: aparece aqui assim que for tentado. Um webhook em pausa é tentado mais tarde.',
+  sent: 'Na fila: aparece aqui, ou ao atualizar, assim que for tentado. Um webhook em pausa é tentado mais tarde.',
   truncated: 'Há mais entregas do que as mostradas.',
   amount: 'Valor',
   occurredAt: 'Ocorreu em',
@@ -86,7 +87,7 @@ export const PT: Readonly<Record<keyof typeof EN, string>> = {
   progress: 'Progresso',
   startedBy: 'Iniciado por',
   action: 'Ação',
-  jobDone: '{done} de {matched}.',
+  jobDone: '{done} de {least}{matched}.',
   from: 'Desde (São Paulo)',
   countThem: 'Contar',
   matched: '{count} {count|entrega seria enviada|entregas seriam enviadas}.',
@@ -150,9 +151,7 @@ export const PT: Readonly<Record<keyof typeof EN, string>> = {
   paymentsAtLeast:
     'Pelo menos {count} {count|pagamento ou devolução|pagamentos ou devoluções} de {amount} entre {from} e {to}: informe a hora para ver todos.',
   allBroken:
-    '{count} webhooks falham, {events} {events|notificação não foi entregue|notificações não foram entregues}: {amount}.',
-  allBrokenAtLeast:
-    '{count} webhooks falham, pelo menos {events} {events|notificação não foi entregue|notificações não foram entregues}: {amount}.',
+    '{count} webhooks falham, {least}{events} {events|notificação não foi entregue|notificações não foram entregues}: {amount}.',
   noWebhookOf: 'O tenant {tenant} não tem webhook. O nome se escreve assim?',
   forbidden: 'Você não pode fazer ou ver isto: fale com quem administra o seu acesso.',
   outOfReach: 'O serviço não pode ser alcançado agora.',
@@ -176,7 +175,6 @@ export const PT: Readonly<Record<keyof typeof EN, string>> = {
   notSignedIn:
     'Não foi possível entrar ou sair: o emissor recusou, demorou demais, ou o emissor não pode ser alcançado.',
   difference: 'diferença',
-  jobDoneAtLeast: '{done} de pelo menos {matched}.',
   signedOut: 'Você saiu.',
   signIn: 'Entrar',
   deadCount: '{count} {count|abandonada|abandonadas}',
