@@ -169,7 +169,7 @@ test.each(IRREGULAR)('doctor --ref says that a 200 with %s is a delivery', async
 });
 
 test('trigger says why an event was not accepted', async () => {
-  const { err } = await run(['trigger', 'PIX_OUT', '--amount', '1'], cli.env);
+  const { err } = await run(['trigger', 'PIX_OUT', '--amount', '9999999999999'], cli.env);
   expect(err).toMatch(/not all were accepted: \S*amount /);
 });
 

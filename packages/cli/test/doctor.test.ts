@@ -154,6 +154,11 @@ const ROWS: readonly Row[] = [
     ...{ says: /signature check +fault +no signature check \(200\)/, exit: 1 },
   },
   {
+    receiver: 'that fails where it should refuse',
+    options: () => ({ reply: (arrival) => (verifying(arrival) === 401 ? 500 : 200) }),
+    ...{ says: /response +ok[^]*response +fault +status 500/, exit: 1 },
+  },
+  {
     ...{ receiver: 'that accepts a replayed notification', options: () => ({ reply: timeless }) },
     ...{ says: /replay check +fault +a replayed notification is accepted \(200\)/, exit: 1 },
   },

@@ -1,6 +1,6 @@
 import type { EventInput, EventResult, EventType } from '@webhooks/client';
 import type { ArgumentsCamelCase, Argv, InferredOptionTypes } from 'yargs';
-import { EVENT_TYPES, isHere } from '../arguments.js';
+import { EVENT_TYPES, isHere, reaisOf } from '../arguments.js';
 import { makeEvent, makeReversal } from '../events.js';
 import { Failure, usage } from '../failure.js';
 import { table } from '../output.js';
@@ -12,7 +12,7 @@ const OPTIONS = {
     choices: ['duplicate', 'out-of-order', 'late-reversal', 'burst'],
     describe: 'What receivers must cope with',
   },
-  amount: { type: 'string', default: '1.00', describe: 'In reais' },
+  amount: { type: 'string', default: '1.00', coerce: reaisOf, describe: 'In reais' },
   'real-events': { type: 'boolean', default: false, describe: 'Post to a service elsewhere' },
 } as const;
 type Arguments = ArgumentsCamelCase<InferredOptionTypes<typeof OPTIONS>> & { readonly eventType: EventType };

@@ -74,7 +74,10 @@ const CERTIFICATE_FAULTS: Readonly<Record<string, readonly [name: string, fix: s
   SELF_SIGNED_CERT_IN_CHAIN: ['unknown authority', UNTRUSTED],
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: CHAIN,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: CHAIN,
-  ERR_TLS_CERT_ALTNAME_INVALID: ['wrong name', 'use a certificate for this host name'],
+  ERR_TLS_CERT_ALTNAME_INVALID: [
+    'wrong name',
+    'use a certificate with this host name as subject alternative name',
+  ],
 };
 
 interface Handshake {
@@ -93,8 +96,11 @@ async function shakeHands({ hostname, port }: URL, options: ConnectionOptions): 
   try {
     await once(socket, 'secureConnect', { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
     const version = String(socket.getProtocol()).replace('v1', ' 1').replace(/ 1$/, ' 1.0');
-    const refusal = socket.authorized ? '' : String(socket.authorizationError);
-    return { version, refusal, until: localTime(new Date(socket.getPeerCertificate().valid_to)) };
+    const { subjectaltname, valid_to: until } = socket.getPeerCertificate();
+    // Node takes the subject's name instead; a delivery does not.
+    const named = subjectaltname === undefined ? 'ERR_TLS_CERT_ALTNAME_INVALID' : '';
+    const refusal = socket.authorized ? named : String(socket.authorizationError);
+    return { version, refusal, until: localTime(new Date(until)) };
   } finally {
     socket.on('error', () => undefined).destroy();
   }

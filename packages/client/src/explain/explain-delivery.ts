@@ -52,6 +52,9 @@ function sendCommand({ event, webhook }: Case): string | undefined {
   return webhook.enabled ? send : `webhooks enable ${webhook.ref} && ${send}`;
 }
 
+const enableCommand = ({ webhook }: Case): string | undefined =>
+  webhook?.enabled === false ? `webhooks enable ${webhook.ref}` : undefined;
+
 /** Kinds for which nothing is to be sent. */
 const HELPED = new Set<VerdictKind>([
   'delivered',
@@ -63,10 +66,11 @@ const HELPED = new Set<VerdictKind>([
 ]);
 
 function commandOf(kind: VerdictKind, one: Case): string | undefined {
-  const { event, webhook } = one;
+  const { event } = one;
   if (kind === 'no-webhook')
     return `webhooks create --event-type ${event.eventType ?? ''} --endpoint-url URL`;
-  if (kind === 'ending') return webhook && `webhooks enable ${webhook.ref}`;
+  // Of an event without a delivery nothing may wait: then enabling alone sends nothing.
+  if (kind === 'ending' && one.delivery) return enableCommand(one);
   return HELPED.has(kind) || (kind === 'waiting' && !isLate(one)) ? undefined : sendCommand(one);
 }
 
@@ -75,7 +79,7 @@ const amountOf = ({ event, delivery }: Case): string | undefined =>
 
 /** Returns the name of the event: its type, with its amount when that is known. */
 function nameOf(one: Case): Values {
-  const eventType = one.event.eventType ?? one.delivery?.eventType ?? one.event.id;
+  const eventType = one.event.eventType ?? one.delivery?.eventType ?? `event ${one.event.id}`;
   const amount = amountOf(one);
   return { eventType, amount, event: amount === undefined ? eventType : 'event' };
 }
@@ -97,9 +101,13 @@ function endpointOf({ webhook, delivery }: Case, at = '~'): string {
 const isAccepted = ({ result }: DeliveryAttempt): boolean => result === 'delivered';
 const isFailed = ({ result }: DeliveryAttempt): boolean => result === 'failed';
 
+/** Returns the last failure since the delivery was last sent again. */
+const failureOf = ({ attempts, cycle }: DeliveryDetail) =>
+  attempts.findLast((one) => isFailed(one) && one.cycle === cycle);
+
 /** Returns the last failure of the delivery, else that of any delivery to this webhook; empty without one. */
 function lastFailure({ delivery, webhook }: Case): Partial<DeliveryAttempt> {
-  const own = delivery?.attempts.findLast(isFailed);
+  const own = delivery && failureOf(delivery);
   if (own !== undefined) return own;
   const { class: name = '', ...rest } = webhook?.health?.failures[0] ?? {};
   return /^\d{3}$/.test(name) ? { ...rest, status: Number(name) } : { ...rest, error: name };
@@ -153,7 +161,8 @@ function explainAccepted(one: Delivered): Verdict {
     return verdict('repeated', one, { ...values, count: others.length + 1, last: last.at, reason });
   }
   const kind = isLate(one, Date.parse(at)) ? 'delivered-late' : 'delivered';
-  return verdict(kind, one, values, attempts.find(isFailed) ?? {});
+  // A failure that came after the success did not delay it.
+  return verdict(kind, one, values, attempts.slice(0, values.attempt).find(isFailed) ?? {});
 }
 
 /** Whether it waits by a fault of the platform. The log does not have every delivery that does. */
@@ -167,12 +176,17 @@ function isPaused(one: Case): boolean {
   return state === 'paused' && (one.delivery?.deferredUntil !== undefined || until > planned);
 }
 
+/** Whether it is cancelled when it is due. */
+const isEnding = ({ event, webhook, delivery }: Case): boolean =>
+  webhook !== undefined &&
+  (!webhook.enabled || webhook.eventType !== (event.eventType ?? delivery?.eventType));
+
 function pendingKind(one: Case): VerdictKind {
-  const { webhook, delivery } = one;
-  if (webhook?.enabled === false) return 'ending';
+  const { delivery } = one;
+  if (isEnding(one)) return 'ending';
   if (isDeferred(one)) return 'deferred';
   if (isPaused(one)) return 'paused';
-  const failed = delivery?.attempts.findLast(isFailed);
+  const failed = delivery && failureOf(delivery);
   if (failed === undefined) return 'waiting';
   return failed.status === undefined ? 'unreachable' : 'refused';
 }
@@ -186,6 +200,5 @@ export function explainDelivery(one: Delivered): readonly Verdict[] {
   const accepted = status === 'delivered' || attempts.some(isAccepted) ? [explainAccepted(one)] : [];
   if (status === 'delivered') return accepted;
   if (status === 'pending') return [...accepted, explainPending(one)];
-  const failed = attempts.findLast(isFailed) ?? {};
-  return [...accepted, verdict(status, one, { at: updatedAt, reason }, failed)];
+  return [...accepted, verdict(status, one, { at: updatedAt, reason }, failureOf(one.delivery) ?? {})];
 }

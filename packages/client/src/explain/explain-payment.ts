@@ -60,7 +60,8 @@ function explainEvent(event: ExplainedEvent, evidence: PaymentEvidence): readonl
  */
 export function explainPayment(evidence: PaymentEvidence): readonly Verdict[] {
   const { payment, events } = evidence;
-  const isOnlyReversed = payment && events.every(({ eventType }) => eventType === 'PIX_REVERSAL');
+  const isOnlyReversed =
+    payment && !evidence.truncated && events.every(({ eventType }) => eventType === 'PIX_REVERSAL');
   const isUnknown = events.length === 0 || isOnlyReversed;
   const kind = 'not-reported';
   const explained = events.flatMap((event) => explainEvent(event, evidence));

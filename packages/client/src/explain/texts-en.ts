@@ -9,11 +9,12 @@ export const EN = {
     refused: '{event}: {endpoint} responded with status {error} at {failedAt}. {cause} Next attempt: {next}.',
     unreachable:
       '{event}: no response from {endpoint} at {failedAt} ({error}). {cause} Next attempt: {next}.',
-    waiting: '{event}: no attempt to deliver it to {endpoint} has ended yet. Next attempt: {next}.',
+    waiting: '{event}: waits for its next attempt at {endpoint}: {next}.',
     paused:
       '{event}: waits because {endpoint} fails and is paused. {cause} Next attempt at this endpoint: {next}; this one follows a success.',
     deferred: '{event}: waits for {endpoint} because of a fault of the platform. Next attempt: {next}.',
-    ending: '{event}: waits for {endpoint}, and is cancelled when due: the webhook is disabled. Due: {next}.',
+    ending:
+      '{event}: waits for {endpoint}, and is cancelled when due: the webhook is disabled, or has another type now. Due: {next}.',
     dead: '{event}: given up for {endpoint} at {at}: {reason}. {cause}',
     cancelled: '{event}: cancelled for {endpoint} at {at}: {reason}.',
     'disabled-then':

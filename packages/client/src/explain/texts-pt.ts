@@ -12,13 +12,13 @@ export const PT: { readonly [part in keyof typeof EN]: Readonly<Record<keyof (ty
       '{event}: {endpoint} respondeu com o status {error} em {failedAt}. {cause} Próxima tentativa: {next}.',
     unreachable:
       '{event}: sem resposta de {endpoint} em {failedAt} ({error}). {cause} Próxima tentativa: {next}.',
-    waiting: '{event}: nenhuma tentativa de entrega a {endpoint} terminou ainda. Próxima tentativa: {next}.',
+    waiting: '{event}: aguarda a próxima tentativa em {endpoint}: {next}.',
     paused:
       '{event}: aguarda porque {endpoint} falha e está em pausa. {cause} Próxima tentativa neste endpoint: {next}; esta entrega é feita depois do primeiro sucesso.',
     deferred:
       '{event}: a entrega a {endpoint} aguarda por uma falha da plataforma. Próxima tentativa: {next}.',
     ending:
-      '{event}: a entrega a {endpoint} aguarda e será cancelada no vencimento: o webhook está desativado. Vencimento: {next}.',
+      '{event}: a entrega a {endpoint} aguarda e será cancelada no vencimento: o webhook está desativado, ou tem outro tipo agora. Vencimento: {next}.',
     dead: '{event}: entrega a {endpoint} abandonada em {at}: {reason}. {cause}',
     cancelled: '{event}: entrega a {endpoint} cancelada em {at}: {reason}.',
     'disabled-then':

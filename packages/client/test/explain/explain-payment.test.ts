@@ -6,6 +6,7 @@ import {
   delivery,
   DISABLED,
   EVENT,
+  failed,
   health,
   NOW,
   ok,
@@ -77,5 +78,37 @@ describe('a payment that', () => {
     const deliveries = [delivery({ status: 'delivered', attempts: [ok('14:03:01')] })];
     const webhooks = [WEBHOOK, { ...WEBHOOK, ref: 'r2' }];
     expect(explain({ webhooks, deliveries, truncated: true })).toMatchObject([{ kind: 'delivered' }]);
+  });
+
+  it('was refused and delivered, and was sent again, waits: the old refusal is no cause', () => {
+    const deliveries = [delivery({ cycle: 'r1', attempts: [failed('14:03:01'), ok('14:04:00')] })];
+    expect(explain({ deliveries })).toMatchObject([{ kind: 'delivered' }, { kind: 'waiting' }]);
+  });
+
+  it('was delivered late by the platform: a later refusal is no cause', () => {
+    const attempts = [ok('14:08:00'), failed('14:20:00', { status: 404, cycle: 'r1' })];
+    const [verdict] = explain({ deliveries: [delivery({ status: 'delivered', attempts })] });
+    expect(verdict?.kind).toBe('delivered-late');
+    expect(verdict?.text.en).toMatch(/by attempt 1\. The event came at .* GMT-3\.$/);
+  });
+
+  it('waits for a webhook that has another type now is cancelled when due, and enabling does not help', () => {
+    const webhooks = [{ ...WEBHOOK, eventType: 'PIX_OUT' as const }];
+    const [verdict] = explain({ webhooks, deliveries: [delivery({ nextAt: at('15:10:00') })] });
+    expect(verdict).toMatchObject({ kind: 'ending', command: undefined });
+  });
+
+  it('has more deliveries than are listed, all of a reversal: it is not said to be unknown', () => {
+    const events = [{ ...EVENT, eventType: 'PIX_REVERSAL' as const }];
+    expect(explain({ events, truncated: true })).not.toContainEqual(
+      expect.objectContaining({ kind: 'not-reported' }),
+    );
+  });
+
+  it('is known by an id alone that is a word of the sentences is named by its id', () => {
+    const [verdict] = explain({ events: [{ id: 'event' }] });
+    expect(verdict?.kind).toBe('log-expired');
+    expect(verdict?.text.en).toMatch(/^event event: older than the log/);
+    expect(verdict?.text.pt).toMatch(/^event event: anterior ao log/);
   });
 });

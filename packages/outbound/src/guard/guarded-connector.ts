@@ -121,7 +121,10 @@ class Connecting {
     // The deadline may have passed before the DNS answer arrived.
     if (this.#failure !== undefined) throw this.#failure;
     const { egressProxy: proxy } = this.#guard;
-    return this.#secured(await (proxy ? this.#tunnel(proxy, addresses) : this.#direct(addresses)));
+    const tcp = await (proxy ? this.#tunnel(proxy, addresses) : this.#direct(addresses));
+    // Its tenant may have been isolated meanwhile.
+    if (this.#tenant.isIsolated) throw new ThrottledError();
+    return this.#secured(tcp);
   }
 
   async #direct(addresses: readonly string[]): Promise<Socket> {

@@ -75,10 +75,10 @@ export function createResolver(options: ResolverOptions = {}): Resolve {
   return shareQueries(async (host) => {
     const resolver = resolverNow();
     const name = `${host}.`;
-    let addresses: readonly string[] = [];
+    let mayBeOutage = true;
     // The root is queried in parallel with the second try, so that both end within the connect timeout.
     const outage = after(timeoutMs, undefined, { ref: false }).then(
-      () => addresses.length === 0 && areUnreachable(rootResolverNow()),
+      () => mayBeOutage && areUnreachable(rootResolverNow()),
     );
     const four = resolveFamily(resolver.resolve4(name));
     const six = resolveFamily(resolver.resolve6(name));
@@ -86,11 +86,12 @@ export function createResolver(options: ResolverOptions = {}): Resolve {
     const both = Promise.all([four, six]);
     const bounded = () => Promise.race([both, after(OTHER_FAMILY_MS, [first], { ref: false })]);
     const answers = first.addresses.length > 0 ? await bounded() : await both;
-    addresses = answers.flatMap((answer) => answer.addresses);
-    if (addresses.length > 0) return addresses;
+    const addresses = answers.flatMap((answer) => answer.addresses);
     // "No such data" for one family is less useful than a fault of the other.
     const { code } = answers.find((answer) => answer.code !== 'ENODATA') ?? first;
-    throw new SendFailure('DNS', NO_ANSWER.has(code) && (await outage) ? NAME_SERVERS_UNREACHABLE : code);
+    mayBeOutage = addresses.length === 0 && NO_ANSWER.has(code);
+    if (addresses.length > 0) return addresses;
+    throw new SendFailure('DNS', mayBeOutage && (await outage) ? NAME_SERVERS_UNREACHABLE : code);
   });
 }
 

@@ -139,10 +139,8 @@ export class Connection {
   }
 
   #handlerOf(exchange: Exchange): Dispatcher.DispatchHandler {
-    let hasBegun = false;
     return {
       onRequestStart: () => undefined,
-      onResponseStarted: () => void (hasBegun = true),
       onResponseStart: (_controller, status, headers) => {
         const retryAfter = firstOf(headers['retry-after']);
         this.#head = { status, retryAfter, kept: firstOf(headers[exchange.keptHeader ?? '']) };
@@ -150,7 +148,7 @@ export class Connection {
       onResponseData: () => undefined,
       // Deferred, so that bytes after the response, or the end of the connection, are read first.
       onResponseEnd: () => queueMicrotask(() => this.#end(exchange)),
-      onResponseError: (_controller, error) => this.#fail(exchange, toResponseFailure(error), hasBegun),
+      onResponseError: (_controller, error) => this.#fail(exchange, toResponseFailure(error), false),
     };
   }
 
