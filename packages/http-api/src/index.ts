@@ -20,4 +20,3 @@ export type { ApiDefaults, ApiSettings } from './server/api-settings.js';
 export { createTenantLimiter, type RateLimit, type TenantLimiter } from './limits/tenant-limiter.js';
 export { checkIssuer } from './token/issuer-keys.js';
 export { createTokenVerifier, type TokenVerifier } from './token/token-verifier.js';
-export type { TokenVerifierOptions } from './token/token-verifier.js';

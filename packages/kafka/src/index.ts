@@ -10,14 +10,7 @@ export { createKafka, type Kafka } from './kafkajs/create-kafka.js';
 export { operateLag } from './operate-lag.js';
 export { operateTopics } from './operate-topics.js';
 export type { Logger, LogLevel } from './logger.js';
-export {
-  PENDING_RECORD_BYTES,
-  RecordRefused,
-  SinkClosed,
-  SinkOverloaded,
-  SinkTimeout,
-  type OutgoingRecord,
-} from './sink/pending-record.js';
+export { PENDING_RECORD_BYTES, RecordRefused, type OutgoingRecord } from './sink/pending-record.js';
 export type { KafkaRecord } from './record.js';
 export { openSink, type Sink } from './sink/sink.js';
 export { readToEnd } from './source/read-to-end.js';

@@ -1,5 +1,5 @@
-// Most tuned numbers of this package, in one table. `wire` imports nothing and has its own. `patch-kafkajs`,
-// `pending-record` and `connect-kafka` have a few beside their code. Numbers that the protocol fixes are where they
+// Most tuned numbers of this package, in one table. `wire` has its own. `patch-kafkajs`, `pending-record`, `read-to-end`,
+// `credentials` and `connect-kafka` have a few beside their code. Numbers that the protocol fixes are where they
 // are used.
 
 // Retries
@@ -125,7 +125,7 @@ export const SINK = {
   lingerMs: 2,
   /** Most records of one request. A broker writes this many small records within milliseconds. */
   maxBatchRecords: 1_000,
-  /** Bytes that may wait for an acknowledgement. Beyond it `send` rejects with `SinkOverloaded`. */
+  /** Bytes that may wait for an acknowledgement. Beyond it `send` rejects. */
   maxPendingBytes: 64 * 1024 * 1024,
 };
 /** Bytes of one partition's batch, below the broker's default limit of 1 MiB. A larger record is sent alone. */

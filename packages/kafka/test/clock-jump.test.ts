@@ -4,7 +4,7 @@ import { openSource, type Kafka, type Source } from '../src/index.js';
 import { closeAll, kafkaAt, newTopic, sharedKafka } from './support/cluster.js';
 
 const JUMP_MS = 600_000;
-/** Below a member's session of 6 s: one that is noLog holds a rebalance up for so long. */
+/** Below a member's session of 6 s: one that is silent holds a rebalance up for so long. */
 const JOIN_MS = 4_000;
 const WINDOW = { maxInFlight: 10, maxInFlightBytes: 1_000_000 };
 

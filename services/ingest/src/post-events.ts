@@ -72,7 +72,7 @@ const BYTES_OF_EVENT = 2_048;
 
 /**
  * Reads the events of a body and takes them from the tenant's limit. A body that is refused as a whole counts by its
- * bytes. Throws 429, and takes nothing, when the tenant has fewer left.
+ * bytes. Throws 429 when the tenant has fewer left, and takes nothing of a body that is not parsed.
  */
 function readCounted(request: ApiRequest, tenantEvents: TenantLimiter): Posted {
   const ofBytes = Math.ceil(request.body.byteLength / BYTES_OF_EVENT);
@@ -85,7 +85,10 @@ function readCounted(request: ApiRequest, tenantEvents: TenantLimiter): Posted {
   check(ofBytes);
   try {
     const posted = readCandidates(request, check);
-    count = Math.max(ofBytes, posted.candidates.length);
+    const events = Math.max(ofBytes, posted.candidates.length);
+    // It was parsed, so it counts by its bytes when its events are refused.
+    tenantEvents.check(request.identity, events);
+    count = events;
     return posted;
   } finally {
     tenantEvents.take(request.identity, count);

@@ -22,7 +22,7 @@ const OWNERS: readonly (readonly [pattern: RegExp, service: string])[] = [
     /^\/integration\/v1\/(pix|notifications|statements|webhooks\/(deliveries|redeliveries|overview))(\/|$)/,
     'query-api',
   ],
-  [/^\/integration\/v1\/webhooks\/[^/]+\/(health|test)$/, 'query-api'],
+  [/^\/integration\/v1\/webhooks\/[^/]+\/(health|test)\/?$/, 'query-api'],
   [/^\/integration\/v1\/(egress$|(webhooks|alert-endpoints)(\/|$))/, 'config-api'],
 ];
 

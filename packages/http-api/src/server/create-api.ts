@@ -57,10 +57,6 @@ function requestIdOf({ headers }: Request): string {
   return typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : randomUUID();
 }
 
-/** Joins the values of a repeated header. */
-const joinValues = (value: string | string[] | undefined): string | undefined =>
-  Array.isArray(value) ? value.join(', ') : value;
-
 /** Returns the query: everything after the first `?`. */
 function queryOf({ url }: Request): URLSearchParams {
   const at = url.indexOf('?');
@@ -95,16 +91,14 @@ async function readHead(
   const claims = await options.verifier.verify(request.headers.authorization);
   const identity = identify(claims, {
     scopes: operation.scopes,
-    tenantHeader: joinValues(request.headers['tenantid']),
+    tenantHeader: request.get('tenantid'),
     tenantOf: options.tenantOf,
   });
   return {
     identity,
-    params: Object.fromEntries(
-      Object.entries(request.params).map(([name, value]) => [name, joinValues(value) ?? '']),
-    ),
+    params: Object.fromEntries(Object.entries(request.params).map(([name, value]) => [name, String(value)])),
     query: queryOf(request),
-    header: (name) => joinValues(request.headers[name]),
+    header: (name) => request.get(name),
   };
 }
 

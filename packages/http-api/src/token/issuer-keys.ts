@@ -15,8 +15,8 @@ const DEADLINE_MS = 4_000;
 const MAX_DOCUMENT_BYTES = 262_144;
 /**
  * Pause between requests. Without it, each token with an unknown key would cause one. A rotation that follows a request
- * refuses tokens of the new key for this long. So unknown keys cause at most a request for the metadata and one for the
- * keys in this time. Milliseconds.
+ * refuses tokens of the new key for this long. So unknown keys cause at most one discovery and one request for the keys
+ * in this time. Milliseconds.
  */
 export const FETCH_PAUSE_MS = 1_000;
 

@@ -2,7 +2,8 @@ import { SettingsReader } from '@webhooks/runtime';
 import { AUDIENCE } from '@webhooks/testkit';
 import type { TokenDesk } from '@webhooks/testkit';
 import { AppError, createTokenVerifier, readApiSettings } from '../../src/index.js';
-import type { TokenVerifier, TokenVerifierOptions } from '../../src/index.js';
+import type { TokenVerifier } from '../../src/index.js';
+import type { TokenVerifierOptions } from '../../src/token/token-verifier.js';
 
 /** The settings of tokens that an API reads from these variables. */
 const readTokenSettings = (env: Readonly<Record<string, string>>) =>

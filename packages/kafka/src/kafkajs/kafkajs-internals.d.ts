@@ -82,7 +82,7 @@ declare module 'kafkajs/src/network/connection.js' {
     connect: (this: Connection) => Promise<boolean>;
     processData: (this: Connection, bytes: Buffer) => void;
     constructor(options: Record<string, unknown>);
-    send<T>(request: ProtocolRequest<T>): Promise<T>;
+    send: <T>(this: Connection, request: ProtocolRequest<T>) => Promise<T>;
     disconnect(): Promise<boolean>;
   }
   export default Connection;
@@ -124,15 +124,10 @@ declare module 'kafkajs/src/cluster/index.js' {
   }
 
   export interface Broker {
-    nodeId: number;
     connectionPool: {
-      host: string;
-      port: number;
       pool: { socket?: Socket }[];
       send<T>(request: ProtocolRequest<T>): Promise<T>;
     };
-    isConnected(): boolean;
-    disconnect(): Promise<void>;
     findGroupCoordinator(request: {
       groupId: string;
       /** 0: of a group. */
@@ -192,7 +187,6 @@ declare module 'kafkajs/src/cluster/index.js' {
       allowAutoTopicCreation: boolean;
       isolationLevel: number;
     });
-    isConnected(): boolean;
     connect(): Promise<void>;
     disconnect(): Promise<void>;
     refreshMetadata(): Promise<void>;
@@ -222,7 +216,6 @@ declare module 'kafkajs/src/admin/index.js' {
 
 declare module 'kafkajs/src/consumer/consumerGroup.js' {
   import type Cluster from 'kafkajs/src/cluster/index.js';
-  import type { Broker } from 'kafkajs/src/cluster/index.js';
   import type { KafkajsLogger } from 'kafkajs/src/loggers/index.js';
 
   export interface GroupMember {
@@ -241,7 +234,6 @@ declare module 'kafkajs/src/consumer/consumerGroup.js' {
   class ConsumerGroup {
     memberId: string | null;
     generationId: number | null;
-    coordinator: Broker | null;
     topicsSubscribed: string[];
     constructor(options: {
       retry: object;
@@ -256,7 +248,6 @@ declare module 'kafkajs/src/consumer/consumerGroup.js' {
       rebalanceTimeout: number;
       autoCommit: boolean;
     });
-    connect(): Promise<void>;
     joinAndSync(): Promise<void>;
     leave(): Promise<void>;
     assigned(): { topic: string; partitions: number[] }[];

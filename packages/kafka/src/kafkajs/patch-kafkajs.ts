@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import SASLAuthenticator from 'kafkajs/src/broker/saslAuthenticator/index.js';
 import Connection from 'kafkajs/src/network/connection.js';
+import type { ProtocolRequest } from 'kafkajs/src/cluster/index.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import metadata, { type MetadataResponse } from 'kafkajs/src/protocol/requests/metadata/v6/response.js';
 import { asError } from '../faults.js';
@@ -83,6 +84,21 @@ function processResponses(this: Connection, bytes: Buffer): void {
   }
 }
 
+const { send } = Connection.prototype;
+
+/**
+ * Closes the socket of a request that has no response in time. kafkajs would keep it, and choose that broker again for
+ * requests that any broker can answer.
+ */
+async function sendOrClose<T>(this: Connection, request: ProtocolRequest<T>): Promise<T> {
+  try {
+    return await send.call<Connection, [ProtocolRequest<T>], Promise<T>>(this, request);
+  } catch (error) {
+    if (asError(error).name === 'KafkaJSRequestTimeoutError') this.socket?.destroy(asError(error));
+    throw error;
+  }
+}
+
 const authenticate = SASLAuthenticator.prototype.authenticate;
 
 /**
@@ -102,19 +118,19 @@ const parseMetadata = metadata.parse;
 /** Kafka's LEADER_NOT_AVAILABLE and REPLICA_NOT_AVAILABLE (protocol guide, "Error Codes"). */
 const WITHOUT_LEADER = new Set([5, 9]);
 
-/** Kafka's UNKNOWN_TOPIC_OR_PARTITION. */
-const UNKNOWN_TOPIC = 3;
+/** Kafka's UNKNOWN_TOPIC_OR_PARTITION and TOPIC_AUTHORIZATION_FAILED. */
+const UNKNOWN_TOPIC = new Set([3, 29]);
 
 /**
- * Parses metadata without failing for a single topic. A partition without a leader keeps the leader -1, and a
- * deleted topic is left out. kafkajs would throw for all topics of the request.
+ * Parses metadata without failing for a single topic. A partition without a leader keeps the leader -1. A topic that is
+ * deleted, or that this process has no right on, is left out. kafkajs would throw for all topics of the request.
  */
 function parseAllMetadata(decoded: MetadataResponse): Promise<MetadataResponse> {
   for (const partition of decoded.topicMetadata.flatMap(({ partitionMetadata }) => partitionMetadata)) {
     if (WITHOUT_LEADER.has(partition.partitionErrorCode)) partition.partitionErrorCode = 0; // no error
   }
   const topicMetadata = decoded.topicMetadata.filter(
-    ({ topicErrorCode }) => topicErrorCode !== UNKNOWN_TOPIC,
+    ({ topicErrorCode }) => !UNKNOWN_TOPIC.has(topicErrorCode),
   );
   return parseMetadata({ ...decoded, topicMetadata });
 }
@@ -132,6 +148,7 @@ export function patchKafkajs(version = installed.version): void {
   SASLAuthenticator.prototype.authenticate = authenticateOrClose;
   Connection.prototype.connect = connect;
   Connection.prototype.processData = processResponses;
+  Connection.prototype.send = sendOrClose;
   RequestQueue.prototype.scheduleCheckPendingRequests = scheduleCheckPendingRequests;
   RequestQueue.prototype.scheduleRequestTimeoutCheck = scheduleRequestTimeoutCheck;
   RequestQueue.prototype.fulfillRequest = fulfillAndRelease;

@@ -17,21 +17,6 @@ export interface SinkOptions extends Partial<typeof SINK> {
   readonly kafka: Kafka;
 }
 
-export interface SendOptions {
-  /** Time until the promise rejects with `SinkTimeout`, in milliseconds; default 30,000. */
-  readonly deadlineMs?: number;
-}
-
-/** More bytes are pending than `maxPendingBytes`. The caller should slow down (HTTP: 503). */
-export class SinkOverloaded extends Error {
-  override readonly name = 'SinkOverloaded';
-}
-
-/** No acknowledgement arrived before the deadline. The record may have been written. */
-export class SinkTimeout extends Error {
-  override readonly name = 'SinkTimeout';
-}
-
 /**
  * The broker permanently rejects this record (too large, not authorised). The other records of its batch are still
  * sent.
@@ -45,11 +30,6 @@ export class RecordRefused extends Error {
     super(`Kafka refuses a record for ${topic}: ${reason} (${code})`);
     this.reason = reason;
   }
-}
-
-/** Thrown for `send` after `close`, and for records that were pending when the sink closed. */
-export class SinkClosed extends Error {
-  override readonly name = 'SinkClosed';
 }
 
 /**

@@ -3,15 +3,8 @@ import { Node, Yallist } from 'yallist';
 import { until } from '../retry.js';
 import type { Connections } from '../kafkajs/connections.js';
 import { Sender } from './sender.js';
-import {
-  PENDING_RECORD_BYTES,
-  toPending,
-  RecordRefused,
-  SinkClosed,
-  SinkOverloaded,
-  SinkTimeout,
-} from './pending-record.js';
-import type { PendingRecord, OutgoingRecord, SendOptions, SinkOptions } from './pending-record.js';
+import { PENDING_RECORD_BYTES, toPending, RecordRefused } from './pending-record.js';
+import type { PendingRecord, OutgoingRecord, SinkOptions } from './pending-record.js';
 import { asError } from '../faults.js';
 import { CLOSE_DEADLINE_MS, SEND_DEADLINE_MS, SINK, SINK_METADATA_MS, SWEEP_MS } from '../limits.js';
 
@@ -51,10 +44,11 @@ export class Sink {
   }
 
   /**
-   * Resolves when all in-sync replicas acknowledged the record. Rejects with `SinkOverloaded`, `SinkTimeout` (the
-   * record may have been written), `RecordRefused` (Kafka permanently rejects it) or `SinkClosed`.
+   * Resolves when all in-sync replicas acknowledged the record. Rejects with `RecordRefused` when Kafka permanently
+   * rejects it; after `deadlineMs` milliseconds, when it may have been written; and at once when more than
+   * `maxPendingBytes` wait, or the sink is closed.
    */
-  send(record: OutgoingRecord, { deadlineMs = SEND_DEADLINE_MS }: SendOptions = {}): Promise<void> {
+  send(record: OutgoingRecord, { deadlineMs = SEND_DEADLINE_MS } = {}): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#enqueue(record, performance.now() + deadlineMs, (error) => (error ? reject(error) : resolve()));
     });
@@ -70,9 +64,9 @@ export class Sink {
   }
 
   #enqueue(record: OutgoingRecord, deadlineAt: number, settle: (error?: Error) => void): void {
-    if (this.#closed) return settle(new SinkClosed('the sink is closed'));
+    if (this.#closed) return settle(new Error('the sink is closed'));
     if (this.#pendingBytes >= this.#options.maxPendingBytes)
-      return settle(new SinkOverloaded(`${this.#pendingBytes} bytes are already pending`));
+      return settle(new Error(`${this.#pendingBytes} bytes are already pending`));
     let node: Node<PendingRecord>;
     try {
       node = new Node(toPending(record, deadlineAt, (error) => this.#settled(node, settle, error)));
@@ -109,7 +103,7 @@ export class Sink {
     this.#sweeping = undefined;
     const now = performance.now();
     const late = [...this.#open].filter(({ deadlineAt }) => deadlineAt <= now);
-    this.#settleAll(late, () => new SinkTimeout(`no acknowledgement in time${this.#because()}`));
+    this.#settleAll(late, () => new Error(`no acknowledgement in time${this.#because()}`));
     if (late.length > 0) this.#lastError ??= 'no acknowledgement in time';
     if (this.#open.length > 0) this.#sweeping = setTimeout(() => this.#sweep(), SWEEP_MS);
   }
@@ -129,7 +123,7 @@ export class Sink {
     this.#closed = true;
     this.#sender.flush();
     await until(() => this.#open.length === 0, options.deadlineMs ?? CLOSE_DEADLINE_MS);
-    const unwritten = () => new SinkClosed(`closed before it was acknowledged${this.#because()}`);
+    const unwritten = () => new Error(`closed before it was acknowledged${this.#because()}`);
     this.#settleAll([...this.#open], unwritten);
     clearTimeout(this.#lingering);
     clearTimeout(this.#sweeping);

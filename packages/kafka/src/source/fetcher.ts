@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { createLogThrottles } from '@webhooks/runtime';
 import type { TopicPartition } from '../record.js';
 import { within } from '../retry.js';
 import { fetchRequest, type FetchedPartition, type FetchTarget } from '../wire/protocol.js';
@@ -53,6 +54,8 @@ export class Fetcher {
   readonly #leaders: Leaders<Wanted>;
   /** Partitions whose last fetch failed. They are requested again after the next refresh of the metadata. */
   readonly #refused = new Set<Feed>();
+  /** By error: a partition that stays so is requested ten times a second. */
+  readonly #throttle = createLogThrottles();
 
   constructor(options: FetcherOptions) {
     this.#options = options;
@@ -142,7 +145,10 @@ export class Fetcher {
     if (error === 'OFFSET_OUT_OF_RANGE')
       return void this.#recover(feed, request.offset).catch(this.#options.onError);
     const fields = { topic, partition, offset: request.offset, error };
-    this.#options.connections.log('warn', 'kafka: a partition could not be fetched', fields);
+    const { log } = this.#options.connections;
+    this.#throttle(error, (count) =>
+      log('warn', 'kafka: a partition could not be fetched', { ...fields, count }),
+    );
   }
 
   /**

@@ -1,5 +1,6 @@
-import { shareNext } from '@webhooks/runtime';
+import { createLogThrottle, shareNext } from '@webhooks/runtime';
 import type { InFlight } from './in-flight.js';
+import { faultOf } from '../faults.js';
 import { until, within } from '../retry.js';
 import type { Connections } from '../kafkajs/connections.js';
 import { Fetcher } from './fetcher.js';
@@ -34,7 +35,7 @@ export class GroupReader {
   #commitTimer: NodeJS.Timeout | undefined;
   #committing: Promise<void> | undefined;
   #settled = false;
-  #rebalances = 0;
+  readonly #throttle = createLogThrottle();
 
   constructor(options: GroupReaderOptions) {
     this.#options = options;
@@ -63,9 +64,15 @@ export class GroupReader {
   /** Resolves with the first assignment. Rejects when the reader is closed first, or the group cannot be joined. */
   async start(): Promise<void> {
     await this.#membership.start();
+    const { log } = this.#connections;
     this.#commitTimer = setInterval(() => {
       const isFree = this.#settled && this.#committing === undefined;
-      if (isFree && this.#trackers.some(({ hasMoved }) => hasMoved)) this.#commit().catch(this.#onError);
+      if (isFree && this.#trackers.some(({ hasMoved }) => hasMoved))
+        this.#commit().catch((error: unknown) => {
+          this.#onError(error);
+          // After a crash everything since the last commit is repeated.
+          this.#throttle(() => log('warn', 'kafka: positions could not be committed', faultOf(error)));
+        });
     }, COMMIT_INTERVAL_MS);
   }
 
@@ -75,7 +82,6 @@ export class GroupReader {
   }
 
   #onAssigned(positions: readonly GroupPosition[]): void {
-    this.#rebalances += 1;
     const before = this.#trackers;
     this.#trackers = positions.map((position) => {
       const { topic, partition, offset } = position;
@@ -148,8 +154,6 @@ export class GroupReader {
     }
     return {
       joined: this.#membership.joined,
-      /** How often an assignment was received. */
-      rebalances: this.#rebalances,
       /** Offsets between the committable offset and the end of each assigned partition, by `topic/partition`. */
       lagByPartition,
       /** Sum of `lagByPartition`. */

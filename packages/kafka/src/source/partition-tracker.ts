@@ -27,7 +27,7 @@ export class InFlightRecord extends Node<KafkaRecord> {
     return this.value;
   }
 
-  /** Removes the handled record from its partition's list. After a truncation the list no longer has it. */
+  /** Removes the handled record from its list, which after a truncation is no longer its partition's. */
   finish(): void {
     this.list?.removeNode(this);
   }

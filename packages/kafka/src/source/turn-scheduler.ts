@@ -69,17 +69,19 @@ export class TurnScheduler {
     this.#left = TURN_RECORDS;
     this.#handleDue();
     const nextTake = this.#takeFromAll();
-    // Without capacity no alarm is needed: the next settled record calls `plan`.
-    const nextDue = inFlight.hasCapacity ? (this.#heap.peek()?.due ?? Infinity) : Infinity;
+    // Otherwise no alarm is needed: the next settled record calls `plan`, and so does the next assignment.
+    const isHandingOut = inFlight.hasCapacity && reader.trackers.length > 0;
+    const nextDue = isHandingOut ? (this.#heap.peek()?.due ?? Infinity) : Infinity;
     if (this.#left === 0) this.plan();
     else this.#wakeAt(Math.min(nextTake, nextDue));
     reader.fetcher.kick();
     onTurn?.();
   }
 
+  /** Handles what is due; nothing while the group rebalances, because the next owner may handle it. */
   #handleDue(): void {
-    const { inFlight, schedule } = this.#options;
-    while (this.#left > 0 && inFlight.hasCapacity) {
+    const { inFlight, schedule, reader } = this.#options;
+    while (this.#left > 0 && inFlight.hasCapacity && reader.trackers.length > 0) {
       const entry = this.#heap.peek();
       if (entry === undefined || entry.due > schedule.now()) return;
       this.#heap.pop();

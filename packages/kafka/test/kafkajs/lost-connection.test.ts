@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { eventually } from '@webhooks/testkit';
 import type { ProtocolRequest } from 'kafkajs/src/cluster/index.js';
 import loggers from 'kafkajs/src/loggers/index.js';
 import Connection from 'kafkajs/src/network/connection.js';
@@ -70,6 +71,16 @@ async function openTo(responses: Respond[]): Promise<void> {
 afterEach(async () => {
   await connection.disconnect();
   server.close();
+});
+
+describe('[kafkajs keeps a socket whose broker does not respond, and sends to it again]', () => {
+  it('a request that has no response in time closes its connection', async () => {
+    await openTo([() => undefined, whole]);
+    await expect(connection.send(question)).rejects.toThrow(/timed out/);
+    await eventually(() => Promise.resolve(!connection.isConnected()));
+    await connection.connect();
+    await expect(connection.send(question)).resolves.toBe('whole');
+  });
 });
 
 describe('[kafkajs reads the responses of a new connection behind what is left of the last one]', () => {

@@ -44,9 +44,8 @@ describe('kafkajs, patched', () => {
     });
     await expect(metadata.parse(ofTopic(0, LEADER_NOT_AVAILABLE))).resolves.toEqual(ofTopic(0, 0));
     await expect(metadata.parse(ofTopic(0, TOPIC_AUTHORIZATION_FAILED))).rejects.toThrow(/authorized/);
-    await expect(metadata.parse(ofTopic(UNKNOWN_TOPIC_OR_PARTITION, 0))).resolves.toEqual({
-      topicMetadata: [],
-    });
+    for (const code of [UNKNOWN_TOPIC_OR_PARTITION, TOPIC_AUTHORIZATION_FAILED])
+      await expect(metadata.parse(ofTopic(code, 0))).resolves.toEqual({ topicMetadata: [] });
   });
 
   it('[`RequestQueue` arms a negative timer: about 900 wake-ups a second for each idle socket] arms no negative timer, and few at all', async () => {

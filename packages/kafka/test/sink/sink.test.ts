@@ -1,13 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { randomName } from '@webhooks/testkit';
-import {
-  fetchEndOffsets,
-  openSink,
-  RecordRefused,
-  SinkClosed,
-  SinkOverloaded,
-  SinkTimeout,
-} from '../../src/index.js';
+import { fetchEndOffsets, openSink, RecordRefused } from '../../src/index.js';
 import { closeAll, kafkaAt, newTopic, sharedKafka } from '../support/cluster.js';
 import { readAll } from '../support/read-all.js';
 
@@ -107,7 +100,7 @@ describe('sink', () => {
     await sink.close();
   });
 
-  it('rejects with SinkOverloaded when more bytes wait than the bound allows', async () => {
+  it('rejects a record when more bytes wait than the bound allows', async () => {
     const sink = await openSink({ kafka: kafkaAt(['127.0.0.1:1']), maxPendingBytes: 40_000 });
     const sends = Array.from({ length: 20 }, () =>
       sink
@@ -115,8 +108,8 @@ describe('sink', () => {
         .catch((error: unknown) => error),
     );
     const errors = await Promise.all(sends);
-    expect(errors.filter((error) => error instanceof SinkOverloaded)).toHaveLength(10);
-    expect(errors.filter((error) => error instanceof SinkTimeout)).toHaveLength(10);
+    expect(errors.filter((error) => /bytes are already pending/.test(String(error)))).toHaveLength(10);
+    expect(errors.filter((error) => /no acknowledgement in time/.test(String(error)))).toHaveLength(10);
     await sink.close();
   });
 
@@ -124,7 +117,7 @@ describe('sink', () => {
     const sink = await openSink({ kafka: kafkaAt(['127.0.0.1:1']) });
     const begin = performance.now();
     await expect(sink.send({ topic: 't', key: 'k', value: 'v' }, { deadlineMs: 1_200 })).rejects.toThrow(
-      SinkTimeout,
+      /no acknowledgement in time/,
     );
     expect(performance.now() - begin).toBeGreaterThan(1_190);
     expect(performance.now() - begin).toBeLessThan(1_600);
@@ -135,7 +128,7 @@ describe('sink', () => {
     const topic = randomName('absent');
     const sink = await openSink({ kafka });
     await expect(sink.send({ topic, key: 'k', value: 'v' }, { deadlineMs: 500 })).rejects.toThrow(
-      SinkTimeout,
+      /no acknowledgement in time/,
     );
     await expect(fetchEndOffsets(kafka, topic, { deadlineMs: 300 })).rejects.toThrow(/end offsets/);
     await sink.close();
@@ -148,6 +141,6 @@ describe('sink', () => {
     await sink.close();
     await Promise.all(sends);
     expect(await end(topic)).toBe(10);
-    await expect(sink.send({ topic, key: 'k', value: 'v' })).rejects.toThrow(SinkClosed);
+    await expect(sink.send({ topic, key: 'k', value: 'v' })).rejects.toThrow(/the sink is closed/);
   });
 });

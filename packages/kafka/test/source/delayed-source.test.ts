@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
 import { eventually, randomName } from '@webhooks/testkit';
 import { openDelayedSource, type DelayedSourceOptions, type KafkaRecord } from '../../src/index.js';
 import { closeAll, newTopic, sharedKafka, sinkOn } from '../support/cluster.js';
@@ -213,13 +214,33 @@ describe('delayed source', () => {
     const due = Date.now() + 3_000;
     await Promise.all(Array.from({ length: 120 }, (_, n) => wait(topic, `key-${n}`, due)));
     await eventually(() => one.source.health().waiting === 120);
-    const two = await open({ groupId, tiers });
+    const two = await open({ groupId, tiers, kafka: sharedKafka() });
     await eventually(() => one.source.health().waiting < 120 && two.source.health().waiting > 0);
     await eventually(() => one.released.length + two.released.length >= 120);
     const keys = [...one.released, ...two.released].map(({ key }) => key);
     expect(new Set(keys).size).toBe(120);
     expect(keys).toHaveLength(120);
     expect(two.released.length).toBeGreaterThan(0);
+    await one.source.stop({ deadlineMs: 1_000 });
+    await two.source.stop({ deadlineMs: 1_000 });
+  });
+
+  it('hands over what is due during the rebalance', async () => {
+    const topic = await tierTopic(6);
+    const groupId = randomName('group');
+    const keys: string[] = [];
+    // Without a pause some are in flight at any time.
+    const release = async ({ key }: KafkaRecord): Promise<void> => {
+      keys.push(String(key));
+      await delay(100);
+    };
+    const one = await open({ groupId, tiers: [{ topic, delayMs: 10 }], release });
+    const due = Date.now() + 1_000;
+    await Promise.all(Array.from({ length: 600 }, (_, n) => wait(topic, `key-${n}`, due + n * 5)));
+    await eventually(() => keys.length > 100);
+    const two = await open({ groupId, tiers: [{ topic, delayMs: 10 }], release, kafka: sharedKafka() });
+    await eventually(() => new Set(keys).size === 600);
+    expect(keys).toHaveLength(600);
     await one.source.stop({ deadlineMs: 1_000 });
     await two.source.stop({ deadlineMs: 1_000 });
   });
