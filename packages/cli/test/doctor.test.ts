@@ -156,7 +156,7 @@ const ROWS: readonly Row[] = [
   {
     receiver: 'that fails where it should refuse',
     options: () => ({ reply: (arrival) => (verifying(arrival) === 401 ? 500 : 200) }),
-    ...{ says: /response +ok[^]*response +fault +status 500/, exit: 1 },
+    ...{ says: /signature check +fault +status 500 +refuse with 401/, exit: 1 },
   },
   {
     ...{ receiver: 'that accepts a replayed notification', options: () => ({ reply: timeless }) },

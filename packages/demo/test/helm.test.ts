@@ -96,11 +96,12 @@ describe('the Helm chart', () => {
 
   withHelm('lets in nobody where nobody is named, and out to one address where that is', () => {
     const values = join(folder, 'nobody.yaml');
-    const settings = "{ ENDPOINT_ALLOWED_CIDRS: '10.1.2.3, fd00::1' }";
+    const settings = "{ ENDPOINT_ALLOWED_CIDRS: '10.1.2.3, fd00::1, ' }";
     const empty = 'networkPolicy: { metricsFrom: [], dns: [] }';
     writeFileSync(values, `${empty}\nendpoints: { settings: ${settings} }`);
     const text = JSON.stringify(find(render(`${SMALL},${values}`), POLICY).spec);
     expect(text).not.toMatch(/"admin"|"from"|"port":53/);
+    expect(text).not.toContain('"/32"');
     expect(text).toMatch(/"10\.1\.2\.3\/32".*"fd00::1\/128"/);
   });
 

@@ -72,7 +72,8 @@ const BYTES_OF_EVENT = 2_048;
 
 /**
  * Reads the events of a body and takes them from the tenant's limit. A body that is refused as a whole counts by its
- * bytes. Throws 429 when the tenant has fewer left, and takes nothing of a body that is not parsed.
+ * bytes. Throws 429, and takes nothing, when the tenant has fewer left; of an array
+ * that is known once it is parsed.
  */
 function readCounted(request: ApiRequest, tenantEvents: TenantLimiter): Posted {
   const ofBytes = Math.ceil(request.body.byteLength / BYTES_OF_EVENT);
@@ -85,10 +86,7 @@ function readCounted(request: ApiRequest, tenantEvents: TenantLimiter): Posted {
   check(ofBytes);
   try {
     const posted = readCandidates(request, check);
-    const events = Math.max(ofBytes, posted.candidates.length);
-    // It was parsed, so it counts by its bytes when its events are refused.
-    tenantEvents.check(request.identity, events);
-    count = events;
+    count = Math.max(ofBytes, posted.candidates.length);
     return posted;
   } finally {
     tenantEvents.take(request.identity, count);

@@ -34,8 +34,8 @@ config-api goes there for proofs only.
     # A service knows more special addresses, and refuses them itself.
     - ipBlock: { cidr: 0.0.0.0/0, except: [10.0.0.0/8, 100.64.0.0/10, 169.254.0.0/16, 172.16.0.0/12, 192.168.0.0/16] }
     - ipBlock: { cidr: '2000::/3' }
-    {{- range splitList "," ($endpoints.settings.ENDPOINT_ALLOWED_CIDRS | default "") | compact }}
-    - ipBlock: { cidr: {{ contains "/" . | ternary (trim .) (printf "%s/%s" (trim .) (contains ":" . | ternary "128" "32")) | quote }} }
+    {{- range splitList "," ($endpoints.settings.ENDPOINT_ALLOWED_CIDRS | default "" | nospace) | compact }}
+    - ipBlock: { cidr: {{ contains "/" . | ternary . (printf "%s/%s" . (contains ":" . | ternary "128" "32")) | quote }} }
     {{- end }}
   ports:
     {{- range splitList "," .root.Values.configApi.settings.ENDPOINT_PORTS }}

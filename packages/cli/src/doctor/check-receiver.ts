@@ -33,9 +33,9 @@ function checkTime({ status, durationMs }: Response): Check {
 
 function checkRefusal(check: string, response: Response, [accepted, fix]: readonly [string, string]): Check {
   const { status } = response;
-  return statusClass(response) === 2
-    ? fault(check, `${accepted} (${status})`, fix)
-    : (checkStatus(response) ?? ok(check, `refused (${status})`));
+  if (statusClass(response) === 2) return fault(check, `${accepted} (${status})`, fix);
+  const isRefusal = VERDICT.test(String(status));
+  return isRefusal ? ok(check, `refused (${status})`) : fault(check, `status ${status}`, 'refuse with 401');
 }
 
 const CHECK_SECRET = 'check its secret and its clock, and that it verifies the raw body';

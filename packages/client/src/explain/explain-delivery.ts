@@ -79,7 +79,7 @@ const amountOf = ({ event, delivery }: Case): string | undefined =>
 
 /** Returns the name of the event: its type, with its amount when that is known. */
 function nameOf(one: Case): Values {
-  const eventType = one.event.eventType ?? one.delivery?.eventType ?? `event ${one.event.id}`;
+  const eventType = one.event.eventType ?? one.delivery?.eventType ?? `id ${one.event.id}`;
   const amount = amountOf(one);
   return { eventType, amount, event: amount === undefined ? eventType : 'event' };
 }
@@ -192,7 +192,10 @@ function pendingKind(one: Case): VerdictKind {
 }
 
 /** Explains a delivery that waits, or that the log does not have yet. */
-export const explainPending = (one: Case): Verdict => verdict(pendingKind(one), one);
+export const explainPending = (one: Case): Verdict =>
+  verdict(pendingKind(one), one, {
+    reason: one.webhook?.enabled === false ? 'disabled' : 'event-type-changed',
+  });
 
 /** Explains a delivery of the log. One that was sent again after a success has two verdicts. */
 export function explainDelivery(one: Delivered): readonly Verdict[] {

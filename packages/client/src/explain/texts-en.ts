@@ -13,8 +13,7 @@ export const EN = {
     paused:
       '{event}: waits because {endpoint} fails and is paused. {cause} Next attempt at this endpoint: {next}; this one follows a success.',
     deferred: '{event}: waits for {endpoint} because of a fault of the platform. Next attempt: {next}.',
-    ending:
-      '{event}: waits for {endpoint}, and is cancelled when due: the webhook is disabled, or has another type now. Due: {next}.',
+    ending: '{event}: waits for {endpoint}, and is cancelled when due: {reason}. Due: {next}.',
     dead: '{event}: given up for {endpoint} at {at}: {reason}. {cause}',
     cancelled: '{event}: cancelled for {endpoint} at {at}: {reason}.',
     'disabled-then':

@@ -18,7 +18,7 @@ export const PT: { readonly [part in keyof typeof EN]: Readonly<Record<keyof (ty
     deferred:
       '{event}: a entrega a {endpoint} aguarda por uma falha da plataforma. Próxima tentativa: {next}.',
     ending:
-      '{event}: a entrega a {endpoint} aguarda e será cancelada no vencimento: o webhook está desativado, ou tem outro tipo agora. Vencimento: {next}.',
+      '{event}: a entrega a {endpoint} aguarda e será cancelada no vencimento: {reason}. Vencimento: {next}.',
     dead: '{event}: entrega a {endpoint} abandonada em {at}: {reason}. {cause}',
     cancelled: '{event}: entrega a {endpoint} cancelada em {at}: {reason}.',
     'disabled-then':

@@ -96,6 +96,7 @@ describe('a payment that', () => {
     const webhooks = [{ ...WEBHOOK, eventType: 'PIX_OUT' as const }];
     const [verdict] = explain({ webhooks, deliveries: [delivery({ nextAt: at('15:10:00') })] });
     expect(verdict).toMatchObject({ kind: 'ending', command: undefined });
+    expect(verdict?.text.en).toContain('the webhook was changed to another event type. Due:');
   });
 
   it('has more deliveries than are listed, all of a reversal: it is not said to be unknown', () => {
@@ -108,7 +109,7 @@ describe('a payment that', () => {
   it('is known by an id alone that is a word of the sentences is named by its id', () => {
     const [verdict] = explain({ events: [{ id: 'event' }] });
     expect(verdict?.kind).toBe('log-expired');
-    expect(verdict?.text.en).toMatch(/^event event: older than the log/);
-    expect(verdict?.text.pt).toMatch(/^event event: anterior ao log/);
+    expect(verdict?.text.en).toMatch(/^id event: older than the log/);
+    expect(verdict?.text.pt).toMatch(/^id event: anterior ao log/);
   });
 });

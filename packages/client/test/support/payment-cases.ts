@@ -154,7 +154,7 @@ export const ROWS: readonly Row[] = [
     case: 'waits for a webhook that was disabled since then',
     evidence: withWebhook(DISABLED, delivery({ attempts: [failed('14:03:01')], nextAt: at('15:10:00') })),
     kinds: ['ending'],
-    en: /is cancelled when due: the webhook is disabled, or has another type now\. Due: .* 12:10:00/,
+    en: /is cancelled when due: the webhook was disabled\. Due: .* 12:10:00/,
     pt: /será cancelada no vencimento/,
     command: 'webhooks enable r1',
   },

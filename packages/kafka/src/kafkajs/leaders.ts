@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PartitionMetadata, ProtocolRequest } from 'kafkajs/src/cluster/index.js';
-import type { Connections } from './connections.js';
+import { dropConnections, type Connections } from './connections.js';
 import type { TopicPartition } from '../record.js';
 import { backoffMs } from '../retry.js';
 import { faultOf } from '../faults.js';
@@ -102,10 +102,13 @@ export class Leaders<T extends TopicPartition> {
     await pause(failures);
   }
 
-  /** Sends a request to a broker. */
+  /** Sends a request to a broker. After a failure its connections are dropped. */
   async send<Response>(nodeId: number, request: ProtocolRequest<Response>): Promise<Response> {
     const broker = await this.#options.connections.cluster.findBroker({ nodeId });
-    return broker.connectionPool.send(request);
+    return broker.connectionPool.send(request).catch((error: unknown) => {
+      dropConnections(broker, 'a request failed');
+      throw error;
+    });
   }
 
   /**

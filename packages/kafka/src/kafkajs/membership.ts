@@ -47,7 +47,7 @@ export class Membership {
   readonly #group: ConsumerGroup;
   readonly #firstJoin = Promise.withResolvers<true>();
   joined = false;
-  /** Topics that Kafka does not know. The source reads the others. */
+  /** Topics that Kafka does not know, or shows to others only. The source reads the rest. */
   missing: readonly string[] = [];
   #stopped = false;
   #holding: Holding = { generation: -1, partitions: {} };

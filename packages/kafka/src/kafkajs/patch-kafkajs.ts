@@ -119,20 +119,19 @@ const parseMetadata = metadata.parse;
 const WITHOUT_LEADER = new Set([5, 9]);
 
 /** Kafka's UNKNOWN_TOPIC_OR_PARTITION and TOPIC_AUTHORIZATION_FAILED. */
-const UNKNOWN_TOPIC = new Set([3, 29]);
+const [UNKNOWN_TOPIC, NO_RIGHT] = [3, 29];
 
 /**
- * Parses metadata without failing for a single topic. A partition without a leader keeps the leader -1. A topic that is
- * deleted, or that this process has no right on, is left out. kafkajs would throw for all topics of the request.
+ * Parses metadata without failing for a single topic. A partition without a leader keeps the leader -1. A deleted topic
+ * is left out, and so is one without a right while others remain. kafkajs would throw for all topics of the request.
  */
 function parseAllMetadata(decoded: MetadataResponse): Promise<MetadataResponse> {
   for (const partition of decoded.topicMetadata.flatMap(({ partitionMetadata }) => partitionMetadata)) {
     if (WITHOUT_LEADER.has(partition.partitionErrorCode)) partition.partitionErrorCode = 0; // no error
   }
-  const topicMetadata = decoded.topicMetadata.filter(
-    ({ topicErrorCode }) => !UNKNOWN_TOPIC.has(topicErrorCode),
-  );
-  return parseMetadata({ ...decoded, topicMetadata });
+  const known = decoded.topicMetadata.filter(({ topicErrorCode }) => topicErrorCode !== UNKNOWN_TOPIC);
+  const permitted = known.filter(({ topicErrorCode }) => topicErrorCode !== NO_RIGHT);
+  return parseMetadata({ ...decoded, topicMetadata: permitted.length > 0 ? permitted : known });
 }
 
 const installed = createRequire(import.meta.url)('kafkajs/package.json') as { readonly version: string };

@@ -115,7 +115,7 @@ function toCreate({ name, partitions, replicationFactor = BROKER_DEFAULT, config
 }
 
 function comparePartitions(kafka: Kafka, spec: TopicSpec, found = 0): void {
-  if (found === 0) throw new Error(`topic ${spec.name} does not exist yet`);
+  if (found === 0) throw new Error(`topic ${spec.name} does not exist yet, or is not shown`);
   if (found === spec.partitions) return;
   const fields = { topic: spec.name, expected: spec.partitions, found };
   kafka.log('warn', 'kafka: a topic has another number of partitions than expected', fields);

@@ -110,7 +110,7 @@ async function openScheduled(options: SourceOptions, plan: ReadPlan) {
      * last positions were acknowledged.
      */
     stop,
-    /** Topics that Kafka does not know yet. They are read when they exist; the others are read meanwhile. */
+    /** Topics that Kafka does not know yet, or shows to others only. They are read later; the rest is read meanwhile. */
     missingTopics: reader.missingTopics,
     /** Resumes a source that the window's `hasCapacity` has paused. */
     resume: () => scheduler.plan(),

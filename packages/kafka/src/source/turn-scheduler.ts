@@ -165,8 +165,8 @@ export class TurnScheduler {
   }
 
   /**
-   * Takes no more records. A record that is not due within a second is handled in one of the next turns, which moves it
-   * back to a tier. So the next owner repeats only those for which there was no time.
+   * Takes no more records. A record that is not due within a second is handled in one of the next turns (while the group
+   * rebalances: after that), which moves it back to a tier. So the next owner repeats only those for which there was no time.
    */
   drain(): void {
     this.#draining = true;

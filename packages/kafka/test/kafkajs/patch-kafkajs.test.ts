@@ -44,8 +44,18 @@ describe('kafkajs, patched', () => {
     });
     await expect(metadata.parse(ofTopic(0, LEADER_NOT_AVAILABLE))).resolves.toEqual(ofTopic(0, 0));
     await expect(metadata.parse(ofTopic(0, TOPIC_AUTHORIZATION_FAILED))).rejects.toThrow(/authorized/);
-    for (const code of [UNKNOWN_TOPIC_OR_PARTITION, TOPIC_AUTHORIZATION_FAILED])
-      await expect(metadata.parse(ofTopic(code, 0))).resolves.toEqual({ topicMetadata: [] });
+    await expect(metadata.parse(ofTopic(UNKNOWN_TOPIC_OR_PARTITION, 0))).resolves.toEqual({
+      topicMetadata: [],
+    });
+  });
+
+  it('[a right that is lost on one topic stops the metadata of all] takes what it may see, and tells of a topic that is alone', async () => {
+    patchKafkajs();
+    const topic = (topicErrorCode: number) => ({ topicErrorCode, partitionMetadata: [] });
+    const both = { topicMetadata: [topic(TOPIC_AUTHORIZATION_FAILED), topic(0)] };
+    await expect(metadata.parse(both)).resolves.toEqual({ topicMetadata: [topic(0)] });
+    const alone = { topicMetadata: [topic(TOPIC_AUTHORIZATION_FAILED)] };
+    await expect(metadata.parse(alone)).rejects.toThrow(/authorized/);
   });
 
   it('[`RequestQueue` arms a negative timer: about 900 wake-ups a second for each idle socket] arms no negative timer, and few at all', async () => {

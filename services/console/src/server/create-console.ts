@@ -81,15 +81,12 @@ function createCalls({ config, issuer }: ConsoleOptions, sessions: Sessions): Ro
     const { personId, tenant } = session.claims;
     response.json({ personId, tenantId: tenant, isOperator: isOperator(session) });
   });
-  router.use(async (request, response, next) => {
-    // A renewed token may have other rights.
-    await tokenOf(request, response);
-    checkCall(request, sessionOf(request));
-    next();
-  });
   router.use(express.raw({ limit: MAX_BODY_BYTES, type: () => true }), async (request, response) => {
     const token = await tokenOf(request, response);
-    await passOn(request, response, sessionOf(request), token);
+    // Found after that, because a renewed token may have other rights.
+    const session = sessionOf(request);
+    checkCall(request, session);
+    await passOn(request, response, session, token);
   });
   return router;
 }

@@ -84,7 +84,7 @@ const pollEvery =
 
 /** For what costs three requests a webhook: the more webhooks, the more seldom. */
 export const slowlyFor = (webhooks = 1) => pollEvery(SLOW_POLL_MS * Math.max(1, webhooks));
-/** For lists of deliveries and payments. On the embedded database one costs up to seconds, and all others wait for it. */
+/** For what changes by the person alone, and for lists of deliveries and payments. On the embedded database one costs up to seconds, and all others wait for it. */
 export const once = {
   refetchInterval: false,
   refetchOnWindowFocus: false,

@@ -24,12 +24,13 @@ const madeFor = (sums: SumsOf, ref: string): Sum =>
 
 /**
  * What the events without a delivery are. They were missed when the webhook was registered or changed after the day had
- * begun, or is disabled. Otherwise they wait for their first attempt while events of that day may be under way. After
- * that, and with more deliveries than events, they are a difference.
+ * begun, or is disabled. Otherwise they wait for their first attempt while events of that day may be under way, and are a
+ * difference after that. So are more deliveries than events, and amounts alone; until then some events are not read.
  */
-function nameOfRest({ events }: Sum, mayMiss: boolean, underWay: boolean) {
-  if (events >= 0 && mayMiss) return 'missed';
-  return events > 0 && underWay ? 'waiting' : 'difference';
+function nameOfRest({ events, cents }: Sum, mayMiss: boolean, underWay: boolean) {
+  if (events <= 0 || cents < 0) return underWay ? 'unread' : 'difference';
+  if (mayMiss) return 'missed';
+  return underWay ? 'waiting' : 'difference';
 }
 
 function viewWebhook(configuration: ConfigurationRow, sums: SumsOf, begin: number, underWay: boolean) {
@@ -56,7 +57,7 @@ function viewUnmatched(eventType: EventType, sums: SumsOf, webhooks: readonly Co
   const made = webhooks.filter((one) => one.eventType === eventType).map(({ ref }) => madeFor(sums, ref));
   const most = made.reduce((one, other) => (other.events > one.events ? other : one), NOTHING);
   const left = plus(sumOf(sums, eventType, ACCEPTED), most, -1);
-  return left.events > 0 ? [{ eventType, ...view(left) }] : [];
+  return left.events > 0 && left.cents >= 0 ? [{ eventType, ...view(left) }] : [];
 }
 
 /**

@@ -236,16 +236,18 @@ describe('a statement', () => {
   });
 
   it('is open, and events without a delivery wait, until all is read and 40 s after its day; then they differ', () => {
-    const at = (isRead: boolean, ms: number) =>
-      viewStatement('2026-11-26', sums, [webhook({ ref: OTHER_REF })], {
-        isRead,
-        now: beginOf('2026-11-27') + ms,
-      });
+    const over = beginOf('2026-11-27') + 40_000;
+    const other = [webhook({ ref: OTHER_REF })];
+    const at = (isRead: boolean, now: number) => viewStatement('2026-11-26', sums, other, { isRead, now });
     const waits = { waiting: sum(6, '601.00'), difference: NONE };
-    for (const open of [at(false, 40_000), at(true, 39_999)])
+    for (const open of [at(false, over), at(true, over - 1)])
       expect(open).toMatchObject({ open: true, balanced: true, webhooks: [waits] });
+    const fewer = totalsOf([[REF, { delivered: { events: 1, cents: 900 } }]]);
+    const read = (isRead: boolean) =>
+      viewStatement('2026-11-26', fewer, [webhook()], { ...later, isRead }).balanced;
+    expect([read(false), read(true)]).toEqual([true, false]);
     const differs = { missed: NONE, waiting: NONE, balanced: false, difference: sum(6, '601.00') };
-    expect(at(true, 40_000)).toMatchObject({ open: false, balanced: false, webhooks: [differs] });
+    expect(at(true, over)).toMatchObject({ open: false, balanced: false, webhooks: [differs] });
   });
 
   it('has the events that matched no webhook, by their type', () => {
