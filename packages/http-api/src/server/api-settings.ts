@@ -1,7 +1,6 @@
-import { BlockList } from 'node:net';
 import { isTenantId } from '@webhooks/contracts';
 import type { SettingsReader } from '@webhooks/runtime';
-import { IDLE_MS, parseBlocks } from './listen.js';
+import { readListenSettings } from './listen.js';
 import type { RateLimit } from '../limits/tenant-limiter.js';
 import { readTenantFile } from '../token/tenant-file.js';
 import { readTokenShape } from '../token/token-profiles.js';
@@ -14,14 +13,10 @@ export interface ApiDefaults {
   readonly tenantRequestsPerSecond: number;
 }
 
-/** Default: a proxy that checks readiness every 5 s checks twice in this time. */
-const SHUTDOWN_DELAY_MS = 10_000;
 /** The default burst is as many requests or events as ten seconds allow. */
 export const BURST_SECONDS = 10;
 /** Upper bound of rates: a higher rate is a mistake. */
 const MAX_PER_SECOND = 1_000_000;
-/** Upper bound of times, 16 minutes: a longer time is a mistake. */
-const MAX_TIME_MS = 1_000_000;
 
 function readTenantRequests(settings: SettingsReader, fallback: number): RateLimit {
   const perSecond = settings.integer('TENANT_REQUESTS_PER_SECOND', fallback, { max: MAX_PER_SECOND });
@@ -36,23 +31,6 @@ function readSingleTenant(settings: SettingsReader): string | undefined {
     'SINGLE_TENANT must be 1 to 128 letters, digits or . _ : @ -, the first a letter or digit',
   );
   return singleTenant;
-}
-
-/** Reads where a service listens, and which connections it takes. */
-export function readListenSettings(settings: SettingsReader, port: number) {
-  return {
-    host: settings.text('HOST', '0.0.0.0'),
-    port: settings.port('PORT', port),
-    maxConnections: settings.integer('MAX_CONNECTIONS', 10_000, { min: 1 }),
-    maxConnectionsPerAddress: settings.integer('MAX_CONNECTIONS_PER_ADDRESS', 1_000, { min: 1 }),
-    keepAliveMs: settings.integer('KEEP_ALIVE_MS', IDLE_MS, { min: 1, max: MAX_TIME_MS }),
-    /**
-     * How long a service that shuts down, and is not ready, still serves requests. Meanwhile proxies find another
-     * one.
-     */
-    shutdownDelayMs: settings.integer('SHUTDOWN_DELAY_MS', SHUTDOWN_DELAY_MS, { max: MAX_TIME_MS }),
-    proxies: settings.parsed('PROXY_CIDRS', '', parseBlocks) ?? new BlockList(),
-  };
 }
 
 /** Reads which access tokens are accepted. */
@@ -96,7 +74,6 @@ export function readApiSettings(settings: SettingsReader, defaults: ApiDefaults)
   };
 }
 
-export type ListenSettings = ReturnType<typeof readListenSettings>;
 export type TokenSettings = ReturnType<typeof readTokenSettings>;
 
 /** The settings of a service with a public API; `readApiSettings` has the defaults and bounds. */

@@ -4,27 +4,13 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import { BlockList, isIPv6 } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-
-export interface ListenOptions {
-  readonly port: number;
-  readonly host: string;
-  /** Most open connections; default 10,000. A further one is closed at once. */
-  readonly maxConnections?: number;
-  /** Most open connections of one address; default 1,000. A further one is closed at once. */
-  readonly maxConnectionsPerAddress?: number;
-  /** Addresses without the limit per address, such as the operator's proxies; default: none. */
-  readonly proxies?: BlockList;
-  /**
-   * How long an idle connection waits for a next request, in milliseconds; default 65,000. It closes up to 1 s later.
-   */
-  readonly keepAliveMs?: number;
-}
+import type { SettingsReader } from '@webhooks/runtime';
 
 /** Time for a whole request, or a whole response: 1 MiB at 50 KiB a second. */
 export const TRANSFER_MS = 20_000;
 
 /** A connection without traffic is closed after this time. nginx closes it after 60 s, so nginx does so first. */
-export const IDLE_MS = 65_000;
+const IDLE_MS = 65_000;
 
 /** How often Node checks the deadlines of headers and bodies. A deadline is exceeded by at most this time. */
 const CHECK_MS = 1_000;
@@ -51,7 +37,7 @@ function closeServer(server: Server, graceMs: number): Promise<void> {
 }
 
 /** Parses a list such as `10.0.0.7,10.1.0.0/16,fd00::/8`. Throws for an entry that is neither address nor block. */
-export function parseBlocks(text: string): BlockList {
+function parseBlocks(text: string): BlockList {
   const blocks = new BlockList();
   for (const block of text.split(',').flatMap((one) => one.trim() || [])) {
     // Digits only: `Number('')` is 0, so an extra slash would make every address a proxy.
@@ -62,8 +48,35 @@ export function parseBlocks(text: string): BlockList {
   return blocks;
 }
 
-/** Closes each new connection of an address that has `max` open connections. */
-function boundAddresses(server: Server, max: number, proxies: BlockList): void {
+/** Default: a proxy that checks readiness every 5 s checks twice in this time. */
+const SHUTDOWN_DELAY_MS = 10_000;
+/** Upper bound of times, 16 minutes: a longer time is a mistake. */
+const MAX_TIME_MS = 1_000_000;
+
+/** Reads where a service listens, and which connections it takes. */
+export function readListenSettings(settings: SettingsReader, port: number) {
+  return {
+    host: settings.text('HOST', '0.0.0.0'),
+    port: settings.port('PORT', port),
+    /** Most open connections. A further one is closed at once. */
+    maxConnections: settings.integer('MAX_CONNECTIONS', 10_000, { min: 1 }),
+    /** Most open connections of one address. A further one is closed at once. */
+    maxConnectionsPerAddress: settings.integer('MAX_CONNECTIONS_PER_ADDRESS', 1_000, { min: 1 }),
+    /** How long an idle connection waits for a next request, milliseconds. It closes up to 1 s later. */
+    keepAliveMs: settings.integer('KEEP_ALIVE_MS', IDLE_MS, { min: 1, max: MAX_TIME_MS }),
+    /**
+     * How long a service that shuts down, and is not ready, still serves requests. Meanwhile proxies find another
+     * one.
+     */
+    shutdownDelayMs: settings.integer('SHUTDOWN_DELAY_MS', SHUTDOWN_DELAY_MS, { max: MAX_TIME_MS }),
+    /** Addresses without the limit per address, such as the operator's proxies. */
+    proxies: settings.parsed('PROXY_CIDRS', '', parseBlocks) ?? new BlockList(),
+  };
+}
+export type ListenSettings = ReturnType<typeof readListenSettings>;
+
+/** Closes each new connection of an address that has `maxConnectionsPerAddress` open ones. */
+function boundAddresses(server: Server, { maxConnectionsPerAddress, proxies }: ListenSettings): void {
   const open = new Map<string, number>();
   server.on('connection', (socket) => {
     const address = socket.remoteAddress ?? '';
@@ -75,7 +88,7 @@ function boundAddresses(server: Server, max: number, proxies: BlockList): void {
       if (left === 0) open.delete(address);
       else open.set(address, left);
     });
-    if (count > max) socket.destroy();
+    if (count > maxConnectionsPerAddress) socket.destroy();
   });
 }
 
@@ -157,9 +170,7 @@ const respondToParserFault =
   };
 
 /** Serves HTTP with limits for header size (16 KiB, then 431), header time (10 s), request time and connections. */
-export async function listen(listener: RequestListener, options: ListenOptions) {
-  const { maxConnections = 10_000, maxConnectionsPerAddress = 1_000, proxies = new BlockList() } = options;
-  const { keepAliveMs = IDLE_MS } = options;
+export async function listen(listener: RequestListener, settings: ListenSettings) {
   const open = new OpenResponses();
   const serve: RequestListener = (request, response) => {
     if (open.admit(request, response)) listener(request, response);
@@ -169,7 +180,7 @@ export async function listen(listener: RequestListener, options: ListenOptions) 
       maxHeaderSize: 16_384,
       headersTimeout: 10_000,
       requestTimeout: TRANSFER_MS,
-      keepAliveTimeout: keepAliveMs,
+      keepAliveTimeout: settings.keepAliveMs,
       connectionsCheckingInterval: CHECK_MS,
     },
     serve,
@@ -179,9 +190,9 @@ export async function listen(listener: RequestListener, options: ListenOptions) 
   server.on('checkExpectation', serve);
   server.on('clientError', respondToParserFault(open));
   server.setTimeout(IDLE_MS);
-  server.maxConnections = maxConnections;
-  boundAddresses(server, maxConnectionsPerAddress, proxies);
-  server.listen(options.port, options.host);
+  server.maxConnections = settings.maxConnections;
+  boundAddresses(server, settings);
+  server.listen(settings.port, settings.host);
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,

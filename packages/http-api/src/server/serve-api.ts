@@ -3,9 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { addGauge, createLogThrottle, errorFields } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import { createApi } from './create-api.js';
-import { listen } from './listen.js';
+import { listen, type ListenSettings } from './listen.js';
 import type { Operation } from '../request/operation.js';
-import type { ApiSettings, ListenSettings, TokenSettings } from './api-settings.js';
+import type { ApiSettings, TokenSettings } from './api-settings.js';
 import { watchTenantFile } from '../token/tenant-file.js';
 import { createTokenVerifier } from '../token/token-verifier.js';
 

@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { Registry } from '@webhooks/runtime';
-import { AppError, createApi, listen } from '../../src/index.js';
-import type { HttpServer } from '../../src/index.js';
+import { Registry, SettingsReader } from '@webhooks/runtime';
+import { AppError, createApi, readListenSettings } from '../../src/index.js';
+import { listen } from '../../src/server/listen.js';
+import type { HttpServer } from '../../src/server/listen.js';
 
 const silent = () => undefined;
 let server: HttpServer;
@@ -30,7 +31,7 @@ beforeAll(async () => {
       tenantRequests: { perSecond: 0, burst: 0 },
     },
   });
-  server = await listen(app, { host: '127.0.0.1', port: 0 });
+  server = await listen(app, readListenSettings(new SettingsReader({ HOST: '127.0.0.1' }), 0));
 });
 afterAll(() => server.close(1_000));
 

@@ -3,25 +3,25 @@ import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
+import { SettingsReader } from '@webhooks/runtime';
 import { eventually } from '@webhooks/testkit';
-import { listen, parseBlocks } from '../../src/server/listen.js';
+import { listen, readListenSettings } from '../../src/server/listen.js';
 import type { HttpServer } from '../../src/server/listen.js';
 
 const HOST = '127.0.0.1';
+const settings = (env: Readonly<Record<string, string>> = {}) =>
+  readListenSettings(new SettingsReader({ HOST, ...env }), 0);
 let server: HttpServer;
 /** Ends the response of the last request to /slow. */
 let finish: (() => void) | undefined;
 
 beforeEach(async () => {
   finish = undefined;
-  server = await listen(
-    ({ url }, response) => {
-      if (url === '/begun') response.write('begun ');
-      if (url === '/') response.end('done');
-      else finish = () => response.end('done');
-    },
-    { port: 0, host: HOST },
-  );
+  server = await listen(({ url }, response) => {
+    if (url === '/begun') response.write('begun ');
+    if (url === '/') response.end('done');
+    else finish = () => response.end('done');
+  }, settings());
 });
 afterEach(() => server.close(0));
 
@@ -57,10 +57,10 @@ describe('the transport', () => {
   });
 
   it('keeps an idle connection for the configured time', async () => {
-    const own = await listen((_request, response) => response.end('done'), {
-      ...{ port: 0, host: HOST },
-      keepAliveMs: 200,
-    });
+    const own = await listen(
+      (_request, response) => response.end('done'),
+      settings({ KEEP_ALIVE_MS: '200' }),
+    );
     const begunAt = performance.now();
     expect(await flooded(own.port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n')).toMatch(/ 200 OK[^]*done$/);
     expect(performance.now() - begunAt).toBeGreaterThan(190);
@@ -91,7 +91,9 @@ describe('the transport', () => {
   });
 
   it('cannot listen on a port that is taken', async () => {
-    await expect(listen(() => undefined, { port: server.port, host: HOST })).rejects.toThrow('EADDRINUSE');
+    await expect(listen(() => undefined, settings({ PORT: String(server.port) }))).rejects.toThrow(
+      'EADDRINUSE',
+    );
   });
 });
 
@@ -138,8 +140,8 @@ describe('closing', () => {
 });
 
 describe('connections', () => {
-  const bounded = (options: object): Promise<HttpServer> =>
-    listen((_request, response) => response.end('done'), { port: 0, host: HOST, ...options });
+  const bounded = (env: Readonly<Record<string, string>>): Promise<HttpServer> =>
+    listen((_request, response) => response.end('done'), settings(env));
   /** Open connections that the server has not closed at once. */
   async function openConnections(port: number, count: number): Promise<Socket[]> {
     const sockets = Array.from({ length: count }, () => connect(port, HOST).on('error', () => undefined));
@@ -157,15 +159,15 @@ describe('connections', () => {
   }
 
   it.each([
-    ['of one address have a bound', { maxConnectionsPerAddress: 3 }, 3],
-    ['in all have a bound', { maxConnections: 2 }, 2],
+    ['of one address have a bound', { MAX_CONNECTIONS_PER_ADDRESS: '3' }, 3],
+    ['in all have a bound', { MAX_CONNECTIONS: '2' }, 2],
     [
       'of a proxy have only the bound of all',
-      { maxConnectionsPerAddress: 1, proxies: parseBlocks('127.0.0.0/8') },
+      { MAX_CONNECTIONS_PER_ADDRESS: '1', PROXY_CIDRS: '127.0.0.0/8' },
       5,
     ],
-  ])('%s', async (_what, options, expected) => {
-    const own = await bounded(options);
+  ])('%s', async (_what, env, expected) => {
+    const own = await bounded(env);
     const open = await openConnections(own.port, 5);
     expect(open).toHaveLength(expected);
     for (const socket of open) socket.destroy();
@@ -176,7 +178,9 @@ describe('connections', () => {
   it.each(['10.0.0.0/', '10.0.0.0/8/9', '10.0.0.0/x', '10.0.0/8', 'proxy'])(
     'keep their bound when a block of the proxies is mistyped: %s',
     (text) => {
-      expect(() => parseBlocks(text)).toThrow();
+      const reader = new SettingsReader({ PROXY_CIDRS: text });
+      readListenSettings(reader, 0);
+      expect(reader.faults).toEqual([expect.stringMatching(/^PROXY_CIDRS: /)]);
     },
   );
 
@@ -184,10 +188,7 @@ describe('connections', () => {
     ['sixteen requests ahead of their answers is served', 16, 16],
     ['more than sixteen is closed', 5_000, 0],
   ])('with %s', async (_what, sent, served) => {
-    const own = await listen((_request, response) => setImmediate(() => response.end('done')), {
-      port: 0,
-      host: HOST,
-    });
+    const own = await listen((_request, response) => setImmediate(() => response.end('done')), settings());
     const requests = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(sent - 1);
     const last = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
     const answers = await flooded(own.port, requests + last);
