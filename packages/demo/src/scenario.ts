@@ -49,12 +49,10 @@ export async function prepareScenario(
   const file = join(dataDir, 'receipts.ndjson');
   writeFileSync(file, '');
   const { certPem, keyPem } = await stack.authority.issue(['localhost']);
-  const show: ShowArrival = (arrival, status) => scenario.show?.(arrival, status);
+  // What waits from an earlier run arrives before the webhooks are registered.
+  const shown: Pick<DemoScenario, 'show'> = {};
+  const show: ShowArrival = (arrival, status) => shown.show?.(arrival, status);
   const receiver = await startReceiver({ certPem, keyPem, file, port }, show);
-  const scenario: DemoScenario = {
-    receiver,
-    file,
-    hooks: await registerWebhooksForEvents(events, stack.description(), receiver.origin),
-  };
-  return scenario;
+  const hooks = await registerWebhooksForEvents(events, stack.description(), receiver.origin);
+  return Object.assign(shown, { receiver, file, hooks });
 }

@@ -5,7 +5,6 @@ export { withAdmin } from './kafka/broker-process.js';
 export { startKafka } from './kafka/start-kafka.js';
 export { startKafkaCluster } from './kafka/embedded-cluster.js';
 export type { ClusterNode, KafkaCluster } from './kafka/embedded-cluster.js';
-export type { ProxiedListener } from './kafka/broker-properties.js';
 export type { KafkaEngine, KafkaOptions } from './kafka/start-kafka.js';
 export { startMongo } from './mongo/start-mongo.js';
 export type { MongoEngine } from './mongo/start-mongo.js';
@@ -18,9 +17,7 @@ export { emptyTestEngines, testKafkaBrokers, testMongoUri } from './test-engines
 export { DEFAULT_TENANTS, PAYMENT_SYSTEM, PEOPLE, planClients, planConsole } from './stack/clients.js';
 export { closeAfterFault, closeAll } from './engine/closers.js';
 export type { Closer } from './engine/closers.js';
-export type { EngineProxies } from './stack/service-environments.js';
 export { openDevelopmentSecrets } from './stack/clients.js';
-export type { DevelopmentSecrets } from './stack/clients.js';
 export type { Fleet, ReplicaOptions } from './stack/fleet.js';
 export { ENDED_BY_ITSELF } from './stack/keep-running.js';
 export { PREFERRED_PORTS, choosePort } from './stack/ports.js';

@@ -99,9 +99,8 @@ export class TokenDesk {
   }
 
   close(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#server.close(() => resolve());
-      this.#server.closeAllConnections();
-    });
+    const closed = this.#server[Symbol.asyncDispose]();
+    this.#server.closeAllConnections();
+    return closed;
   }
 }

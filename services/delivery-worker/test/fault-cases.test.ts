@@ -119,7 +119,7 @@ async function sendUntilDelivered(
   count: number,
   reply: (nth: number) => number | Reply,
 ): Promise<{ readonly endpoint: Endpoint; readonly configuration: ConfigurationRecord }> {
-  const endpoint = await startEndpoint({ reply: (_, nth) => reply(nth) });
+  const endpoint = await startEndpoint({ reply: ({ nth }) => reply(nth) });
   const configuration = await rig.register(endpoint);
   await rig.bench.sendAll(Array.from({ length: count }, () => eventFor(configuration)));
   const delivered = () => rig.story(configuration.ref).filter((line) => line.endsWith(' 200'));

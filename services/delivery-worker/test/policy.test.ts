@@ -121,7 +121,7 @@ describe('an endpoint with a delivery policy', () => {
   });
 
   it('gets the body of Banco Central, signed as it is sent, even if the policy changed while a delivery waits', async () => {
-    const endpoint = await start({ reply: (_, nth) => (nth === 1 ? 500 : 200) });
+    const endpoint = await start({ reply: ({ nth }) => (nth === 1 ? 500 : 200) });
     const secret = generateSecret();
     const [tenantId, ref] = [randomName('tenant'), randomUUID()];
     const owner = configurationKey(tenantId, ref);

@@ -1,6 +1,5 @@
 import 'reflect-metadata'; // @peculiar/x509 requires that it is imported first
 import * as x509 from '@peculiar/x509';
-import type { webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
 
 const KEY = { name: 'ECDSA', namedCurve: 'P-256' } as const;
@@ -59,7 +58,11 @@ async function makePair(
       ...(signer ? [await x509.AuthorityKeyIdentifierExtension.create(signer.certificate)] : []),
     ],
   });
-  return toPem(certificate, keys.privateKey);
+  const keyBytes = await crypto.subtle.exportKey('pkcs8', keys.privateKey);
+  return {
+    certPem: `${certificate.toString('pem')}\n`,
+    keyPem: `${x509.PemConverter.encode(keyBytes, 'PRIVATE KEY')}\n`,
+  };
 }
 
 async function readAuthority({ certPem, keyPem }: PemPair) {
@@ -68,12 +71,4 @@ async function readAuthority({ certPem, keyPem }: PemPair) {
   if (keyBytes === undefined) throw new Error('expected a private key in PEM');
   const key = await crypto.subtle.importKey('pkcs8', keyBytes, KEY, false, ['sign']);
   return { certificate, key };
-}
-
-async function toPem(certificate: x509.X509Certificate, privateKey: webcrypto.CryptoKey): Promise<PemPair> {
-  const keyBytes = await crypto.subtle.exportKey('pkcs8', privateKey);
-  return {
-    certPem: `${certificate.toString('pem')}\n`,
-    keyPem: `${x509.PemConverter.encode(keyBytes, 'PRIVATE KEY')}\n`,
-  };
 }

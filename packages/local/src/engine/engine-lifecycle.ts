@@ -4,9 +4,6 @@ import { READY_DEADLINE_MS } from './wait.js';
 import type { PollOptions } from './wait.js';
 import { spawnGuarded, type GuardedProcess } from './guarded-process.js';
 
-/** `address`: a running engine that the environment names. `embedded`: a child process of this one. */
-export type EngineKind = 'address' | 'embedded';
-
 /** Returns the address in this environment variable; undefined when it is unset or empty. */
 export function namedAddress(variable: 'KAFKA_BROKERS' | 'MONGODB_URI'): string | undefined {
   const address = process.env[variable]?.trim() ?? '';
@@ -55,17 +52,14 @@ export async function launchEngine(launch: EngineLaunch): Promise<GuardedProcess
 /** Runs one engine process at a time. `launch` starts it, and resolves when it is ready. */
 export async function superviseEngine(launch: () => Promise<GuardedProcess>): Promise<EngineLifecycle> {
   let current = await launch();
-  const stop = async (deadlineMs?: number) => {
-    if (current.exitReason() === undefined) await current.stop(deadlineMs);
-  };
   return {
     get pid() {
       return current.exitReason() === undefined ? current.pid : undefined;
     },
-    stop,
+    stop: (deadlineMs) => current.stop(deadlineMs),
     kill: () => current.kill(),
     async restart() {
-      await stop();
+      await current.stop();
       current = await launch();
     },
   };

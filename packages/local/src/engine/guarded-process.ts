@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { lastLines } from './command.js';
@@ -25,6 +27,27 @@ const GUARD = `
 exec "$@" 3<&-
 `;
 
+/** Watches a child process, which has started, and can stop it. */
+export function watchEnd(child: ChildProcess) {
+  let reason: string | undefined;
+  const exited = once(child, 'exit').then(([code, signal]) => {
+    reason = signal === null ? `exit code ${String(code)}` : `signal ${String(signal)}`;
+  });
+  return {
+    /** Resolves when the process has ended. */
+    exited,
+    /** Why the process has ended, in words; undefined while it runs. */
+    exitReason: () => reason,
+    /** Sends SIGTERM, and SIGKILL at the deadline, default 15 s. Resolves when the process has ended. */
+    stop: async (deadlineMs = RESPONSE_DEADLINE_MS): Promise<void> => {
+      child.kill('SIGTERM');
+      const force = setTimeout(() => child.kill('SIGKILL'), deadlineMs);
+      await exited;
+      clearTimeout(force);
+    },
+  };
+}
+
 /**
  * Starts a process that cannot outlive this one. Ctrl-C does not reach its process group, so the caller has to stop it. Throws when there
  * is no shell.
@@ -44,32 +67,16 @@ export function spawnGuarded(command: string, args: readonly string[], options: 
   const guardPipe = child.stdio[3];
   guardPipe?.on('error', () => undefined);
 
-  let reason: string | undefined;
-  const exited = new Promise<string>((resolve) => {
-    child.once('exit', (code, signal) => {
-      reason = signal === null ? `exit code ${String(code)}` : `signal ${signal}`;
-      if (guardPipe && 'end' in guardPipe) guardPipe.end('over\n');
-      resolve(reason);
-    });
+  child.once('exit', () => {
+    if (guardPipe && 'end' in guardPipe) guardPipe.end('over\n');
   });
-
   return {
+    ...watchEnd(child),
     pid: child.pid,
-    /** Resolves when the process has ended, with the reason in words. */
-    exited,
-    /** Undefined while the process runs. */
-    exitReason: () => reason,
     /** The last lines of output since the start. */
     lastWords: async () => lastLines((await readFile(options.logFile)).subarray(logStart).toString()),
     /** SIGKILL. */
     kill: () => void child.kill('SIGKILL'),
-    /** Sends SIGTERM, and SIGKILL at the deadline, default 15 s. Resolves when the process has ended. */
-    async stop(deadlineMs = RESPONSE_DEADLINE_MS) {
-      child.kill('SIGTERM');
-      const force = setTimeout(() => child.kill('SIGKILL'), deadlineMs);
-      await exited;
-      clearTimeout(force);
-    },
   };
 }
 export type GuardedProcess = ReturnType<typeof spawnGuarded>;

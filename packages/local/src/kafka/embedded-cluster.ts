@@ -32,7 +32,7 @@ export async function startKafkaCluster(options: Pick<KafkaOptions, 'dataDir' | 
     const { nodeId } = place.member;
     const launch = { ...place, folder: join(dataDir, `node-${nodeId}`), jvmOptions: [] };
     const lifecycle = await superviseBroker(runtime, launch, log);
-    closers.push(() => endNode(lifecycle));
+    closers.push(() => lifecycle.stop(0));
     return Object.assign(lifecycle, { nodeId, address: `127.0.0.1:${place.port}` });
   };
   const nodes = await allOrFirstFault((await chooseNodePlaces()).map(startNode)).catch((error: unknown) =>
@@ -46,7 +46,7 @@ export async function startKafkaCluster(options: Pick<KafkaOptions, 'dataDir' | 
     /** In the order of their ids. */
     nodes: nodes as readonly ClusterNode[],
     /**
-     * Ends the nodes by SIGKILL, one after the other, each once: a second call does nothing. At an orderly end the last nodes would wait
+     * Ends the nodes at once, one after the other, each once: a second call does nothing. At an orderly end the last nodes would wait
      * for controllers that have already ended. Acknowledged records are on disk or in the operating system's page cache.
      */
     stop: () => closeAll(closers, 'the cluster'),
@@ -69,9 +69,4 @@ async function chooseNodePlaces(): Promise<NodePlace[]> {
   );
   const controllerPorts = ports.map(({ controllerPort }) => controllerPort);
   return ports.map(({ nodeId, ...place }) => ({ ...place, member: { nodeId, controllerPorts } }));
-}
-
-async function endNode(node: EngineLifecycle): Promise<void> {
-  node.kill();
-  await node.stop();
 }

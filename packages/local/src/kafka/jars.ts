@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFileSync, existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { findPackageJSON } from 'node:module';
@@ -43,7 +43,7 @@ export function readJarLock() {
   const { jars } = JSON.parse(text) as { readonly jars: readonly Omit<LockedJar, 'fileName'>[] };
   return {
     jars: jars.map((jar) => ({ ...jar, fileName: `${jar.coordinates.split(':').slice(1).join('-')}.jar` })),
-    fingerprint: createHash('sha256').update(text).digest('hex').slice(0, 16),
+    fingerprint: hash('sha256', text).slice(0, 16),
   };
 }
 
@@ -78,13 +78,12 @@ async function fetchJars(jars: readonly LockedJar[], folder: string): Promise<vo
 }
 
 async function fetchDirectly(jars: readonly LockedJar[], folder: string): Promise<void> {
-  const waiting = [...jars];
+  // All take from one iterator.
+  const waiting = jars.values();
   async function fetchNext(): Promise<void> {
-    for (let jar = waiting.shift(); jar !== undefined; jar = waiting.shift()) {
+    for (const { coordinates } of waiting)
       // Retried once, because one lost connection in thirty downloads is common.
-      const { coordinates } = jar;
       await fetchOne(coordinates, folder).catch(() => fetchOne(coordinates, folder));
-    }
   }
   await Promise.all(Array.from({ length: PARALLEL_DOWNLOADS }, fetchNext));
 }
@@ -96,9 +95,7 @@ async function fetchOne(coordinates: string, folder: string): Promise<void> {
 
 /** Throws when the file's checksum differs from the one in the lock file. */
 export async function verifyJar(jar: LockedJar, path: string): Promise<void> {
-  const actual = createHash('sha256')
-    .update(await readFile(path))
-    .digest('hex');
+  const actual = hash('sha256', await readFile(path));
   if (actual !== jar.sha256) {
     throw new Error(`${jar.coordinates}: expected SHA-256 ${jar.sha256}, came ${actual}; not used`);
   }

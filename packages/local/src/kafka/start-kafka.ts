@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { externalEngine, superviseEngine, namedAddress } from '../engine/engine-lifecycle.js';
-import type { EngineLifecycle, EngineKind } from '../engine/engine-lifecycle.js';
+import type { EngineLifecycle } from '../engine/engine-lifecycle.js';
 import { RESPONSE_DEADLINE_MS, READY_DEADLINE_MS, withProgress } from '../engine/wait.js';
 import type { Log } from '../engine/wait.js';
 import { brokerProperties } from './broker-properties.js';
@@ -34,7 +34,6 @@ export interface KafkaOptions extends Pick<BrokerPlace, 'proxiedListeners' | 'se
 type KafkaSettings = KafkaOptions & { readonly log: Log };
 
 export interface KafkaEngine extends EngineLifecycle {
-  readonly kind: EngineKind;
   /** "host:port" each. */
   readonly brokers: string[];
 }
@@ -55,7 +54,7 @@ export async function useKafkaAddress(
         'Start the cluster, correct the address, or unset KAFKA_BROKERS to use the embedded broker.',
     );
   }
-  return { ...externalEngine('KAFKA_BROKERS'), kind: 'address', brokers };
+  return { ...externalEngine('KAFKA_BROKERS'), brokers };
 }
 
 /** Returns the client ids of a consumer group's members. */
@@ -66,9 +65,7 @@ export async function membersOf(brokers: readonly string[], groupId: string): Pr
 
 /** Starts a real Apache Kafka as a child process: one broker that is its own controller, reachable at 127.0.0.1 only. */
 export async function startEmbeddedKafka(settings: KafkaSettings): Promise<KafkaEngine> {
-  const runtime = await prepareRuntime(settings.log);
-  const jvmOptions = [...(settings.forLoad === true ? [ALL_COMPILERS] : []), ...(settings.jvmOptions ?? [])];
-  return startBroker(runtime, settings, jvmOptions);
+  return startBroker(await prepareRuntime(settings.log), settings);
 }
 
 /** Finds Java and the jars, and creates the template of this machine when it is missing. */
@@ -85,8 +82,8 @@ export async function prepareRuntime(log: Log): Promise<BrokerRuntime> {
 
 /** Runs a broker once. At its orderly end it leaves its data, with the internal topics, and an archive of the classes it has loaded. */
 async function makeTemplate(runtime: BrokerRuntime, dataDir: string, log: Log): Promise<void> {
-  const archiving = [`-XX:ArchiveClassesAtExit=${classArchive(dataDir)}`];
-  const kafka = await startBroker(runtime, { dataDir, log }, archiving);
+  const jvmOptions = [`-XX:ArchiveClassesAtExit=${classArchive(dataDir)}`];
+  const kafka = await startBroker(runtime, { dataDir, log, jvmOptions });
   // On busy cores writing the archive takes longer than the usual stop deadline.
   await makeInternalTopics(kafka.brokers).finally(() => kafka.stop(READY_DEADLINE_MS));
 }
@@ -105,13 +102,13 @@ export const superviseBroker = (
 
 async function startBroker(
   runtime: BrokerRuntime,
-  { dataDir, log, port: preferredPort, proxiedListeners = [], secure, forLoad }: KafkaSettings,
-  jvmOptions: readonly string[],
+  { dataDir, log, port: preferredPort, jvmOptions: given = [], ...place }: KafkaSettings,
 ): Promise<KafkaEngine> {
   const [port, controllerPort] = [await freePort(preferredPort), await freePort()];
-  const launch = { folder: dataDir, port, controllerPort, proxiedListeners, secure, forLoad, jvmOptions };
+  const jvmOptions = [...(place.forLoad === true ? [ALL_COMPILERS] : []), ...given];
+  const launch = { ...place, folder: dataDir, port, controllerPort, jvmOptions };
   const lifecycle = await superviseBroker(runtime, launch, log);
-  return Object.assign(lifecycle, { kind: 'embedded' as const, brokers: [`127.0.0.1:${port}`] });
+  return Object.assign(lifecycle, { brokers: [`127.0.0.1:${port}`] });
 }
 
 /**

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { externalEngine, superviseEngine, namedAddress } from '../engine/engine-lifecycle.js';
-import type { EngineLifecycle, EngineKind } from '../engine/engine-lifecycle.js';
+import type { EngineLifecycle } from '../engine/engine-lifecycle.js';
 import { RESPONSE_DEADLINE_MS } from '../engine/wait.js';
 import type { Log } from '../engine/wait.js';
 import { awaitMongo, embeddedUri, launchMongo, type MongoProgram } from './mongo-program.js';
@@ -23,7 +23,6 @@ interface MongoOptions {
 type MongoSettings = MongoOptions & { readonly log: Log };
 
 export interface MongoEngine extends EngineLifecycle {
-  readonly kind: EngineKind;
   /** Returns the connection string for `database`; without an argument, the server's. */
   uri(database?: string): string;
 }
@@ -63,7 +62,6 @@ export async function useMongoAddress(
   }
   return {
     ...externalEngine('MONGODB_URI'),
-    kind: 'address',
     uri: (database) => (database === undefined ? address : withDatabase(address, database)),
   };
 }
@@ -82,7 +80,6 @@ export async function startEmbeddedMongo(
   });
   const base = embeddedUri(port);
   return Object.assign(lifecycle, {
-    kind: 'embedded' as const,
     title: program.title,
     uri: (database?: string) => (database === undefined ? base : withDatabase(base, database)),
   });

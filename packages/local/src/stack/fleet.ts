@@ -35,8 +35,8 @@ export function createFleet(plans: readonly ServicePlan[], dataDir: string, keep
   const run = async (plan: ServicePlan, as: string, checkout?: string): Promise<KeptService> => {
     const env = { KAFKA_CLIENT_ID: clientIdOf(as, dataDir), ...plan.env };
     const logFile = join(dataDir, 'logs', `${as}.log`);
-    const kept = await keepServiceRunning({ ...plan, env, logFile, checkout }, keep);
-    const service = Object.assign(kept, { name: as });
+    const options = { ...plan, program: plan.name, name: as, env, logFile, checkout };
+    const service = await keepServiceRunning(options, keep);
     running.push(service);
     keep.onProcessesChanged();
     return service;

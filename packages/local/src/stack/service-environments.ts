@@ -41,9 +41,8 @@ function brokersOf(service: string, { kafka, proxies }: EnvironmentParts): strin
 
 /** Returns `MONGODB_URI` of the services that use this database. */
 function mongoUriOf(database: string, { mongo, proxies }: EnvironmentParts): string {
-  const uri = new URL(mongo.uri(database));
-  if (proxies) uri.port = String(proxies.mongodb(Number(uri.port)));
-  return uri.href;
+  const uri = mongo.uri(database);
+  return proxies ? uri.replace(/:(\d+)\//, (_, port) => `:${proxies.mongodb(Number(port))}/`) : uri;
 }
 
 const consoleSettings = ({ ports, webClient }: EnvironmentParts) => ({

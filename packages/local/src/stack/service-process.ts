@@ -1,10 +1,10 @@
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { untilClear } from '../engine/wait.js';
 import { lastLines } from '../engine/command.js';
+import { watchEnd } from '../engine/guarded-process.js';
 
 const MAX_WORDS = 3;
 const MAX_LENGTH = 500;
@@ -40,7 +40,10 @@ const READY_TIMEOUT_MS = 90_000;
 const STOP_TIMEOUT_MS = 60_000;
 
 export interface ServiceOptions {
+  /** Name of this process in logs. */
   readonly name: string;
+  /** The service's folder below `services`. */
+  readonly program: string;
   readonly adminPort: number;
   readonly env: Readonly<Record<string, string>>;
   /** Everything the service prints is appended here. */
@@ -84,9 +87,15 @@ async function untilReady(
   throw new Error(`${name} ${reason === undefined ? obstacle : ended}; see ${logFile}`);
 }
 
-function forkService({ name, env, adminPort, logFile, checkout = CHECKOUT }: ServiceOptions): ChildProcess {
-  const entry = join(checkout, 'services', name, 'dist', 'src', 'main.js');
-  if (!existsSync(entry)) throw new Error(`${name} is not built: run npm run build`);
+function forkService({
+  program,
+  env,
+  adminPort,
+  logFile,
+  checkout = CHECKOUT,
+}: ServiceOptions): ChildProcess {
+  const entry = join(checkout, 'services', program, 'dist', 'src', 'main.js');
+  if (!existsSync(entry)) throw new Error(`${program} is not built: run npm run build`);
   const log = openSync(logFile, 'a');
   const child = fork(entry, {
     env: {
@@ -112,22 +121,12 @@ function forkService({ name, env, adminPort, logFile, checkout = CHECKOUT }: Ser
 export async function startServiceProcess(options: ServiceOptions) {
   const logStart = existsSync(options.logFile) ? statSync(options.logFile).size : 0;
   const child = forkService(options);
-  let reason: string | undefined;
-  const ended = once(child, 'exit').then(([code, signal]) => {
-    reason = signal === null ? `exit code ${String(code)}` : String(signal);
-  });
-  const stop = async (): Promise<void> => {
-    if (reason !== undefined) return;
-    child.kill('SIGTERM');
-    const force = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
-    await ended;
-    clearTimeout(force);
-  };
+  const { exitReason, stop } = watchEnd(child);
   try {
-    await untilReady(options, logStart, child, () => reason);
+    await untilReady(options, logStart, child, exitReason);
   } catch (error) {
-    await stop();
+    await stop(STOP_TIMEOUT_MS);
     throw error;
   }
-  return { pid: child.pid ?? 0, exitReason: () => reason, stop };
+  return { pid: child.pid ?? 0, exitReason, stop: () => stop(STOP_TIMEOUT_MS) };
 }

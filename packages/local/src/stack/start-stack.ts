@@ -131,8 +131,8 @@ function prepareDataDir({ dataDir, onLost = () => undefined }: StackOptions, clo
 }
 
 /** Throws when a worker of another stack reads this Kafka. Two stacks would share groups, and could not decrypt each other's secrets. */
-async function refuseShared({ kind, brokers }: KafkaEngine, dataDir: string): Promise<void> {
-  if (kind === 'embedded') return;
+async function refuseShared({ pid, brokers }: KafkaEngine, dataDir: string): Promise<void> {
+  if (pid !== undefined) return;
   const members = await membersOf(brokers, 'delivery-worker.events');
   const other = members.find((clientId) => !clientId.endsWith(clientIdOf('', dataDir)));
   if (other === undefined) return;
@@ -183,7 +183,6 @@ async function open(options: StackOptions, closers: Closer[]) {
     description,
     /** Issues certificates that deliveries trust. */
     authority: engines.authority,
-    kafka: engines.kafka,
     /** Stops and starts single services, and starts further processes of them. */
     fleet: fleet as Pick<Fleet, 'start' | 'startReplica' | 'stop'>,
     /** Credentials of a tenant's client. */

@@ -12,7 +12,7 @@ export interface Acceptance extends Route {
   readonly id: string;
   /** The scheduled time of sending; without a schedule, the actual time. */
   readonly dueAt?: number;
-  /** The time of the acknowledgement; the time of sending for a target that acknowledges nothing. */
+  /** The time of the acknowledgement. */
   readonly acknowledgedAt?: number;
 }
 

@@ -122,7 +122,7 @@ export class Endpoint {
 
   async #reply(arrival: Arrival, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const script = this.#script;
-    const reply = toReply(typeof script === 'function' ? await script(arrival, arrival.nth) : script);
+    const reply = toReply(typeof script === 'function' ? await script(arrival) : script);
     this.#file?.write(arrivalLine(arrival, plannedStatus(reply)));
     this.#play(reply, request, response);
   }
@@ -156,8 +156,7 @@ export class Endpoint {
 
   /** Breaks open connections and stops listening; resolves when the file is written. */
   async close(): Promise<void> {
-    const closed = once(this.#listener, 'close');
-    this.#listener.close();
+    const closed = this.#listener[Symbol.asyncDispose]();
     for (const tcp of this.#open.values()) tcp.destroy();
     await closed;
     if (this.#file) await finished(this.#file.end());

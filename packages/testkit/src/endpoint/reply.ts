@@ -57,9 +57,8 @@ export type Reply =
 
 export type CutStage = 'before-response' | 'in-headers' | 'in-body';
 
-/** A status, a reply, or a function that returns one. The function gets the arrival, and how often its id has arrived (from 1). */
-export type Script =
-  number | Reply | ((arrival: Arrival, nthForThisId: number) => number | Reply | Promise<number | Reply>);
+/** A status, a reply, or a function that returns one. */
+export type Script = number | Reply | ((arrival: Arrival) => number | Reply | Promise<number | Reply>);
 
 export function toReply(reply: number | Reply): Reply {
   return typeof reply === 'number' ? { kind: 'status', status: reply } : reply;

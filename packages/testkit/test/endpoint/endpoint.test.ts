@@ -50,7 +50,7 @@ describe('startEndpoint', () => {
   });
 
   it('calls the script with the arrival and how often its id came', async () => {
-    const endpoint = await start({ reply: (_, nth) => (nth === 1 ? 503 : 204) });
+    const endpoint = await start({ reply: ({ nth }) => (nth === 1 ? 503 : 204) });
     const headers = { 'webhook-id': 'evt_9' };
     expect((await post(endpoint, '{}', { headers })).status).toBe(503);
     expect((await post(endpoint, '{}', { headers })).status).toBe(204);

@@ -31,8 +31,6 @@ export interface Target {
   readonly batch: number;
   /** Number of requests in flight when there is no rate. */
   readonly inFlight: number;
-  /** False for a target that acknowledges nothing: the time of sending is used instead. */
-  readonly acknowledges: boolean;
   /**
    * Events that become due within this time are sent together, milliseconds. Less takes CPU time from other processes, more makes bursts.
    */
@@ -50,7 +48,6 @@ async function openTopic(brokers: readonly string[]): Promise<Target> {
     batch: 500,
     // Enough to produce faster than any worker reads.
     inFlight: 2,
-    acknowledges: true,
     // `linger.ms` of Kafka's own producer since 4.0.
     lingerMs: 5,
     send: async (events) => {
@@ -60,7 +57,7 @@ async function openTopic(brokers: readonly string[]): Promise<Target> {
   };
 }
 
-interface Posting extends Pick<Target, 'encode' | 'acknowledges'> {
+interface Posting extends Pick<Target, 'encode'> {
   /** The authority to trust; absent without TLS. */
   readonly ca?: Buffer;
   readonly headersOf: (id: string) => Record<string, string>;
@@ -112,7 +109,6 @@ export async function openTarget(plan: TargetPlan): Promise<Target> {
         // As a payment system that serves all tenants posts: without the id, which ingest derives from the fact.
         encode: ({ id: _derived, ...posted }) => Buffer.from(JSON.stringify(posted)),
         headersOf: () => ({ ...type, authorization: `Bearer ${plan.token}` }),
-        acknowledges: true,
       });
     case 'endpoint':
       return openPosting(plan.url, {
@@ -126,7 +122,6 @@ export async function openTarget(plan: TargetPlan): Promise<Target> {
           'webhook-timestamp': String(Math.floor(Date.now() / 1_000)),
           'webhook-attempt': '1',
         }),
-        acknowledges: false,
       });
   }
 }
@@ -171,7 +166,7 @@ async function sendScheduled(events: readonly Outgoing[], target: Target, perSec
     const sentAt = monotonicMicros();
     for (const dueAt of times.dueAt.subarray(from, to)) lateness.push(sentAt - dueAt);
     await target.send(events.slice(from, to));
-    times.acknowledgedAt.fill(target.acknowledges ? monotonicMicros() : sentAt, from, to);
+    times.acknowledgedAt.fill(monotonicMicros(), from, to);
   };
   for (let from = 0; from < events.length;) {
     const due = ((monotonicMicros() - startedAt) * perSecond) / 1_000_000 + 1;

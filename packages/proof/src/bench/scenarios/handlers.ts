@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { DynamicPaidData } from '@webhooks/contracts';
 import { startEndpoint } from '@webhooks/testkit';
 import type { ProjectionLag, Receipt } from '@webhooks/testkit/account';
@@ -72,8 +71,7 @@ function figuresOf(responses: readonly TimedResponse[], isBehind: boolean): read
 /** An endpoint whose handler queries the payment before it responds. */
 async function openHandler(world: World) {
   const call = openCaller(world, TENANTS);
-  const { certFile, keyFile } = world.stack.description().tls;
-  const [certPem, keyPem] = [readFileSync(certFile, 'utf8'), readFileSync(keyFile, 'utf8')];
+  const { certPem, keyPem } = await world.stack.authority.issue(['localhost']);
   const endpoint = await startEndpoint({ certPem, keyPem, remember: 0, keepAliveTimeoutMs: 0 });
   const [receipts, responses]: [Receipt[], TimedResponse[]] = [[], []];
   const handler = { endpoint, receipts, responses, queryOf: transactionOf };

@@ -60,8 +60,7 @@ export async function openTcpProxy(port: number) {
     /** Number of open connections, of both sides. */
     openSockets: () => sockets.size,
     close: async () => {
-      const closed = once(server, 'close');
-      server.close();
+      const closed = server[Symbol.asyncDispose]();
       become('cut');
       await closed;
     },

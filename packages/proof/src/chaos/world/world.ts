@@ -122,7 +122,7 @@ async function open(dataDir: string, print: Print, closers: Closer[]) {
   });
   closers.push(() => stack.stop());
   const description = stack.description();
-  if (stack.kafka.kind !== 'embedded' || description.processes['mongodb'] === undefined)
+  if (['kafka', 'mongodb'].some((engine) => description.processes[engine] === undefined))
     throw new Error('chaos kills its engines: unset KAFKA_BROKERS and MONGODB_URI');
   await stack.fleet.startReplica({
     name: WORKERS[1],
