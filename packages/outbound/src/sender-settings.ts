@@ -4,6 +4,7 @@ import { readClientCertificate, type ClientCertificate } from './guard/client-ce
 import { parseCredentials, parseEgressProxy, type EgressProxy } from './guard/egress-proxy.js';
 import type { PoolLimits } from './pool/origin-pool.js';
 import type { Resolve, ResolverOptions } from './guard/resolver.js';
+import { vendorSignatureHeader } from './signature.js';
 
 /** Options that can be sent to another thread. */
 export interface PlainOptions extends Partial<PoolLimits> {
@@ -77,8 +78,10 @@ export function readSenderSettings(settings: SettingsReader) {
       allow: settings.parsed('ENDPOINT_ALLOWED_CIDRS', '', parseBlocks('allow')) ?? [],
     },
     userAgent: settings.parsed('USER_AGENT', 'webhooks/1', parseHeaderValue) ?? '',
+    /** Name of the vendor's signature header. */
+    vendorHeader: settings.parsed('SIGNATURE_VENDOR', 'Webhooks', vendorSignatureHeader) ?? '',
   };
 }
 
-/** The settings of a sender, and the `User-Agent` of its requests. */
+/** The settings of a sender, and what its requests have: the `User-Agent`, the name of a header. */
 export type SenderSettings = ReturnType<typeof readSenderSettings>;

@@ -4,13 +4,7 @@ import { readApiSettings } from '@webhooks/http-api';
 import type { ApiDefaults } from '@webhooks/http-api';
 import { readKafkaSettings } from '@webhooks/kafka';
 import { readMongodbSettings } from '@webhooks/mongodb';
-import {
-  DEFAULT_PORTS,
-  createAddressPolicy,
-  parsePortRanges,
-  readSenderSettings,
-  vendorSignatureHeader,
-} from '@webhooks/outbound';
+import { DEFAULT_PORTS, createAddressPolicy, parsePortRanges, readSenderSettings } from '@webhooks/outbound';
 import type { SenderSettings, UrlPolicy } from '@webhooks/outbound';
 import type { SettingsReader } from '@webhooks/runtime';
 
@@ -76,10 +70,10 @@ export function readConfigApiConfig(settings: SettingsReader) {
     sending,
     proof,
     egress: settings.parsed('EGRESS_ADDRESSES', '', parseEgressAddresses) ?? [],
-    // The worker reads both by the same names.
+    // The worker reads it by the same name.
     policyRules: {
       endpointConcurrency: settings.integer('ENDPOINT_CONCURRENCY', 64, { min: 1, max: 1_000 }),
-      vendorHeader: settings.parsed('SIGNATURE_VENDOR', 'Webhooks', vendorSignatureHeader) ?? '',
+      vendorHeader: sending.vendorHeader,
     },
     maxWebhooksPerTenant: settings.integer('MAX_WEBHOOKS_PER_TENANT', 1_000, { min: 1, max: 100_000 }),
   };

@@ -70,12 +70,12 @@ function openAdmission(config: WorkerConfig, cache: ConfigurationCache, scope: S
 export function composeDeliver(config: WorkerConfig, parts: DeliveryParts, scope: ServiceScope) {
   const sender = openSender(config, scope);
   const admission = openAdmission(config, parts.cache, scope);
-  const { vendorHeader, forwardTraceparent, schedule } = config;
+  const { forwardTraceparent, schedule } = config;
+  const { userAgent, vendorHeader } = config.sending;
   // While the egress proxy is down, thousands of attempts fail alike.
   const throttle = createLogThrottle();
   const ports: DeliverPorts = {
-    ...{ ...parts, admission, sender, vendorHeader, forwardTraceparent, schedule },
-    userAgent: config.sending.userAgent,
+    ...{ ...parts, admission, sender, userAgent, vendorHeader, forwardTraceparent, schedule },
     startSpan: scope.tracing.startSpan,
     onFault: ({ ref, deliveryId, traceparent }, fault) =>
       throttle((attempts) => {

@@ -36,7 +36,7 @@ import { SLICE_TASKS } from './path/fan-out.js';
 import { SettledMemory } from './path/settled-memory.js';
 import { createAttemptLog } from './publish/attempt-log.js';
 import { openPublisher } from './publish/publisher.js';
-import { createQuarantine, createQuarantineBudget, NOT_HANDLED, rejectRecord } from './publish/quarantine.js';
+import { createQuarantine, createQuarantineBudget, NOT_HANDLED } from './publish/quarantine.js';
 import type { QuarantineBudget } from './publish/quarantine.js';
 
 const LIVE_TOPICS = { events: TOPICS.events, deliveries: TOPICS.deliveries, 'fan-outs': TOPICS.fanOuts };
@@ -107,7 +107,6 @@ async function openEventSource(parts: SourceParts): Promise<void> {
     publish,
     attemptLog,
     deliver: delivering.deliver,
-    reject: (record, why) => rejectRecord(record, why, publish),
     observe: observers.event,
     arrive: scope.tracing.arrive,
   };
@@ -153,7 +152,7 @@ async function openTaskSources(parts: SourceParts): Promise<void> {
     window: config,
     dueAt: (record) => dueAtOf({ [DUE_AT]: headerOf(record, DUE_AT) }),
     release: (record) => consumeTask(record, ports),
-    move: (record, remainingMs) => moveTask(record, remainingMs, { ...ports, maxWaitMs }),
+    move: (record) => moveTask(record, { ...ports, maxWaitMs }),
     onPoison,
     onFatal: scope.fail,
   });

@@ -1,6 +1,6 @@
 import { parseDelays, parseKeyring, parseLongDuration } from '@webhooks/contracts';
 import { readKafkaSettings } from '@webhooks/kafka';
-import { readSenderSettings, vendorSignatureHeader } from '@webhooks/outbound';
+import { readSenderSettings } from '@webhooks/outbound';
 import type { SettingsReader } from '@webhooks/runtime';
 import type { BreakerRules } from './admission/breaker.js';
 import { DEFAULT_RETRY_DELAYS } from './path/decide.js';
@@ -36,7 +36,6 @@ export function readWorkerConfig(settings: SettingsReader) {
     kafka: readKafkaSettings(settings, 'delivery-worker'),
     groupPrefix: settings.text('GROUP_PREFIX', 'delivery-worker'),
     keyring: settings.parsed('SECRETS_KEYS', undefined, parseKeyring) ?? { keys: [] },
-    vendorHeader: settings.parsed('SIGNATURE_VENDOR', 'Webhooks', vendorSignatureHeader) ?? '',
     forwardTraceparent: settings.flag('FORWARD_TRACEPARENT', false),
     schedule: readSchedule(settings),
     /** Records in flight for each source. In addition, ten times as many fan-outs may wait for their tenant's turn. */

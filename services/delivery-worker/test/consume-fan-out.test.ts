@@ -57,6 +57,14 @@ it('a slice is delivered and its rest published once, however often it is read',
   expect(closed).toMatchObject([{ kind: 'fan-out', isOpen: false }]);
 });
 
+it('a batch that cannot be unpacked is a dead letter that says so', async () => {
+  const { ports, published } = openRig();
+  await consumeFanOut({ ...recordOf(), headers: {}, undecodable: 'codec 7' }, ports);
+  expect(published).toMatchObject([
+    { topic: 'webhooks.dead-letters', headers: { 'dead-reason': 'undecodable' } },
+  ]);
+});
+
 it('a fan-out of a newer version waits in a tier', async () => {
   const { ports, delivered, published } = openRig();
   const record = recordOf();

@@ -30,8 +30,8 @@ const RULES = {
 const SCHEDULE = { delaysMs: [1_000], jitter: 0, maxAgeMs: 86_400_000, retryAfterMaxMs: 1_000 };
 
 type Reader = DeliverPorts['cache']['reader'];
-/** A cache that finds the first configuration so often, and the second from then on. */
-function cacheOf(first: Configuration, second = first, reader: Partial<Reader> = {}, looks = 2) {
+/** A cache that finds the first configuration so often, by default until a connection is ready, and then the second. */
+function cacheOf(first: Configuration, second = first, reader: Partial<Reader> = {}, looks = 3) {
   let looked = 0;
   const find = () => (looked++ < looks ? first : second);
   const fresh = { isFresh: () => true, whenFresh: () => Promise.resolve(), catchUp: () => Promise.resolve() };
@@ -171,7 +171,7 @@ describe('a delivery', () => {
   it('whose webhook was disabled while it was queued begins no attempt, and gives the slot back', async () => {
     let posts = 0;
     const post = () => Promise.resolve({ ...ACCEPTED, status: 200 + posts++ });
-    const rig = openRig({ cache: cacheOf(ACTIVE, DISABLED, {}, 1), sender: { post } });
+    const rig = openRig({ cache: cacheOf(ACTIVE, DISABLED, {}, 2), sender: { post } });
     expect(await rig.start()).toBe('cancelled');
     expect({ posts, ends: rig.ends }).toEqual({ posts: 0, ends: ['unmade'] });
   });

@@ -22,7 +22,7 @@ async function moved(dueAt: number): Promise<{ readonly topic: string; readonly 
     size: 0,
   };
   const sent: OutgoingRecord[] = [];
-  await moveTask(record, dueAt - Date.now(), {
+  await moveTask(record, {
     maxWaitMs: MAX_REST_MS,
     publish: (outgoing) => Promise.resolve(void sent.push(outgoing)),
     damaged: (_record, reason) => sent.push({ topic: reason, value: null }),

@@ -19,11 +19,7 @@ export type AdmitEvents = (count: number) => void;
 /** Most events of one request. */
 export const MAX_BATCH_EVENTS = 1_000;
 
-const NDJSON: ReadonlySet<string | undefined> = new Set([
-  'application/x-ndjson',
-  'application/ndjson',
-  'application/jsonl',
-]);
+const NDJSON = /^application\/(x-ndjson|ndjson|jsonl)$/;
 
 const tooMany = () =>
   invalidRequest([
@@ -58,7 +54,7 @@ function readLines(body: Buffer, admit: AdmitEvents): readonly Candidate[] {
 
 function readPosted(request: ApiRequest, admit: AdmitEvents): Posted {
   const type = mediaTypeOf(request);
-  if (NDJSON.has(type)) return { batch: true, candidates: readLines(request.body, admit) };
+  if (NDJSON.test(type ?? '')) return { batch: true, candidates: readLines(request.body, admit) };
   if (type !== 'application/json') {
     throw invalidRequest([
       { property: 'Content-Type', reason: 'must be application/json or application/x-ndjson' },

@@ -1,10 +1,9 @@
-import { COMPLETE_KEY, configurationKey, TOPICS } from '@webhooks/contracts';
+import { COMPLETE_KEY, TOPICS } from '@webhooks/contracts';
 import type { Sink } from '@webhooks/kafka';
 import { createLogThrottle, errorFields } from '@webhooks/runtime';
 import type { Counter, Logger } from '@webhooks/runtime';
-import { PAGE } from '../store/configuration-store.js';
 import type { ConfigurationStore } from '../store/configuration-store.js';
-import { toRecord } from '../webhooks/configuration.js';
+import { idOf, toRecord } from '../webhooks/configuration.js';
 import type { Configuration } from '../webhooks/configuration.js';
 
 /**
@@ -23,11 +22,9 @@ interface PublisherOptions {
 /** Deadline of the acknowledgement. With the 4 s of the database, a caller gets a response within 6 s. */
 const PUBLISH_MS = 2_000;
 
-const keyOf = ({ tenantId, ref }: Configuration): string => configurationKey(tenantId, ref);
-
 /** Identifies a revision. Includes the time: after a restored backup, a published number can occur again. */
 const versionOf = (configuration: Configuration): string =>
-  [keyOf(configuration), configuration.revision, configuration.updatedAt.getTime()].join('@');
+  [idOf(configuration), configuration.revision, configuration.updatedAt.getTime()].join('@');
 
 /** Creates a function that publishes to `webhooks.configurations`, keyed by tenant and ref. */
 function createSend({ sink, log, published }: PublisherOptions): PublishConfiguration {
@@ -36,7 +33,7 @@ function createSend({ sink, log, published }: PublisherOptions): PublishConfigur
     const value = JSON.stringify(toRecord(configuration));
     try {
       await sink.send(
-        { topic: TOPICS.configurations, key: keyOf(configuration), value },
+        { topic: TOPICS.configurations, key: idOf(configuration), value },
         { deadlineMs: PUBLISH_MS },
       );
       published.inc({ result: 'acknowledged' });
@@ -106,7 +103,7 @@ interface SweepPorts extends Pick<ConfigurationStore, 'unpublished' | 'confirm'>
 export async function sweepUnpublished(ports: SweepPorts) {
   // Younger changes belong to requests that still wait for their acknowledgement.
   const now = ports.now();
-  const unacknowledged = await ports.unpublished(new Date(now.getTime() - PUBLISH_MS), now, PAGE);
+  const unacknowledged = await ports.unpublished(new Date(now.getTime() - PUBLISH_MS), now);
   // Only revisions that a majority has are published. Otherwise a failover would leave Kafka ahead of the database.
   const results = await Promise.all(
     unacknowledged.map(async (one) => (await ports.confirm(one)) && ports.publish(one)),

@@ -85,8 +85,8 @@ function readsOf(runQuery: RunModelQuery) {
      * Finds configurations whose change is not known to be in Kafka, and was not made between these times. One that was
      * made later was made by a clock that is ahead.
      */
-    unpublished: (from: Date, until: Date, limit: number) =>
-      find({ unpublished: true, updatedAt: { $not: { $gte: from, $lte: until } } }, limit, { _id: 1 }),
+    unpublished: (from: Date, until: Date) =>
+      find({ unpublished: true, updatedAt: { $not: { $gte: from, $lte: until } } }, PAGE, { _id: 1 }),
     /** Returns one page of all configurations, in the order of their keys, after `afterKey`. */
     page: (afterKey: string, limit: number) => find({ _id: { $gt: afterKey } }, limit, { _id: 1 }),
   };

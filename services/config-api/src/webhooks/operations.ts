@@ -98,9 +98,8 @@ const changesHandler =
 
 const listAlertsHandler =
   ({ storeFor }: OperationPorts): Handler =>
-  async ({ identity: { tenantId } }) => {
-    return listed((await storeFor().alertEndpoints(tenantId)).map(toAlertView));
-  };
+  async ({ identity: { tenantId } }) =>
+    listed((await storeFor().alertEndpoints(tenantId)).map(toAlertView));
 
 /**
  * Removes a secret or a policy, or ends an alert endpoint. The response has no body for `published`: 202 means that the change is not in force

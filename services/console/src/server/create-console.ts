@@ -102,7 +102,8 @@ function toAppError(fault: unknown): AppError {
 }
 
 /** A path for the log: ids of payments do not belong there. */
-const withoutIds = (path: string): string => path.replaceAll(/(cob|notifications)\/.*|[\w-]{16,}/g, '$1/:id');
+const withoutIds = (path: string): string =>
+  path.replaceAll(/(cob\/|notifications\/).*|[\w-]{16,}/g, '$1:id');
 
 /** Sends faults as problems (RFC 9457), and logs those of the console and its services. */
 function createFaultHandler({ log, webDir }: ConsoleOptions): ErrorRequestHandler {

@@ -73,8 +73,8 @@ export class Admission {
     this.#semaphore.end(endpoint, end);
     endpoint.movedTick = this.#tick;
     if (end.kind === 'unmade') endpoint.breaker.dropProbe(probe);
-    else if (end.kind === 'succeeded') this.#succeeded(endpoint, end.durationMs);
-    else this.#failed(endpoint, end.label, probe);
+    else if (end.kind === 'failed') this.#failed(endpoint, end.label, probe);
+    else if (endpoint.succeeded(end.durationMs)) this.#rules.onBreaker?.('closed', endpoint);
     this.#startQueued();
   }
 
@@ -110,10 +110,6 @@ export class Admission {
 
   endpoints(): Iterable<EndpointState> {
     return this.#table.values();
-  }
-
-  #succeeded(endpoint: EndpointState, durationMs: number): void {
-    if (endpoint.succeeded(durationMs)) this.#rules.onBreaker?.('closed', endpoint);
   }
 
   #failed(endpoint: EndpointState, label: string, probe: number | undefined): void {

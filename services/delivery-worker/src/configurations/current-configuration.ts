@@ -24,37 +24,22 @@ function decideByConfiguration(task: DeliveryTask, configuration: Configuration)
   return { kind: 'active', configuration };
 }
 
-const isRecentEnough = (
-  configuration: Configuration | undefined,
-  task: DeliveryTask,
-): configuration is Configuration => configuration !== undefined && configuration.revision >= task.revision;
-
 /**
- * Returns the configuration in force, synchronously when the cache is fresh and has it. It is checked again when admission
- * has permitted the attempt.
+ * Returns the configuration in force. Catches up with the topic when the `ref` is unknown or older than the task's
+ * revision, then waits until the cache is fresh. It is checked again when admission has permitted the attempt.
  */
-export function currentConfiguration(
+export async function currentConfiguration(
   task: DeliveryTask,
   { table, reader }: ConfigurationCache,
-): Current | Promise<Current> {
-  const configuration = table.find(task.tenantId, task.ref);
-  if (isRecentEnough(configuration, task) && reader.isFresh())
-    return decideByConfiguration(task, configuration);
-  return catchUp(task, { table, reader });
-}
-
-/** Whether this is the configuration in force. False when the cache is not fresh. */
-export const isCurrent = (configuration: Configuration, { table, reader }: ConfigurationCache): boolean =>
-  reader.isFresh() && table.find(configuration.tenantId, configuration.ref) === configuration;
-
-/**
- * Catches up with the topic when the `ref` is unknown or older than the task's revision, then waits until the cache
- * is fresh.
- */
-async function catchUp(task: DeliveryTask, { table, reader }: ConfigurationCache): Promise<Current> {
-  if (!isRecentEnough(table.find(task.tenantId, task.ref), task)) await reader.catchUp();
+): Promise<Current> {
+  const known = table.find(task.tenantId, task.ref);
+  if (known === undefined || known.revision < task.revision) await reader.catchUp();
   // Checked last, because nothing may be awaited after it.
   if (!reader.isFresh()) await reader.whenFresh();
   const configuration = table.find(task.tenantId, task.ref);
   return configuration ? decideByConfiguration(task, configuration) : { kind: 'unknown' };
 }
+
+/** Whether this is the configuration in force. False when the cache is not fresh. */
+export const isCurrent = (configuration: Configuration, { table, reader }: ConfigurationCache): boolean =>
+  reader.isFresh() && table.find(configuration.tenantId, configuration.ref) === configuration;

@@ -6,6 +6,7 @@ import type { ConfigurationCache } from '../configurations/configuration-cache.j
 import { fanOutEntry, makeTasks, publishFanOut } from './fan-out.js';
 import type { AttemptLog } from '../publish/attempt-log.js';
 import type { PublishWithRetry } from '../publish/publisher.js';
+import { rejectRecord } from '../publish/quarantine.js';
 
 /**
  * The result for a record: how many deliveries it starts, or why it was rejected. Reported each time the record is
@@ -29,10 +30,6 @@ export interface ConsumeEventPorts {
   readonly publish: PublishWithRetry;
   readonly attemptLog: AttemptLog;
   readonly deliver: (task: DeliveryTask, source: RecordOrigin) => Promise<unknown>;
-  readonly reject: (
-    record: KafkaRecord,
-    why: { reason: string; violations: readonly Violation[] },
-  ) => Promise<void>;
   /** Counts and logs the result. Must not throw. */
   readonly observe: (result: EventResult) => void;
   readonly arrive: Tracing['arrive'];
@@ -83,9 +80,9 @@ function readRecord(
 export async function rejectEvent(
   record: KafkaRecord,
   why: { readonly reason: string; readonly violations: readonly Violation[] },
-  ports: Pick<ConsumeEventPorts, 'reject' | 'observe'>,
+  ports: Pick<ConsumeEventPorts, 'publish' | 'observe'>,
 ): Promise<void> {
-  await ports.reject(record, why);
+  await rejectRecord(record, why, ports.publish);
   const { topic, partition, offset } = record;
   const [{ property, reason: detail } = {}] = why.violations;
   ports.observe({ rejected: { reason: why.reason, topic, partition, offset, property, detail } });

@@ -44,7 +44,7 @@ async function deliverSlice(fanOut: FanOut, source: RecordOrigin, ports: FanOutP
  * publish a rest of its own.
  */
 export async function consumeFanOut(record: KafkaRecord, ports: FanOutPorts): Promise<void> {
-  const parsed = parseFanOut(record.headers, record.undecodable === undefined ? record.value : null);
+  const parsed = parseFanOut(record.headers, record.value);
   // What a newer version wrote waits for a newer worker.
   if (!parsed.ok) return (parsed.isUnknown ? deferRecord : publishDamaged)(record, parsed.reason, ports);
   const { task } = parsed;

@@ -1,9 +1,8 @@
-import { DUE_AT, headerNumber, parseDeliveryTask, tierFor, TOPICS } from '@webhooks/contracts';
+import { DUE_AT, dueAtOf, headerNumber, parseDeliveryTask, tierFor, TOPICS } from '@webhooks/contracts';
 import type { DeliveryTask, RecordOrigin } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
 import { originOf } from './consume-event.js';
 import type { Settlement } from './decide.js';
-import { publishWaiting } from './settle.js';
 import type { SettledMemory } from './settled-memory.js';
 import { boundedCopy } from '../publish/bounded-copy.js';
 import type { PublishWithRetry } from '../publish/publisher.js';
@@ -28,34 +27,31 @@ export async function publishDamaged(
   ports: Pick<ConsumeTaskPorts, 'publish' | 'damaged'>,
 ): Promise<void> {
   const { key, value, headers } = boundedCopy(record);
+  const why = record.undecodable === undefined ? reason : 'undecodable';
   await ports.publish({
     topic: TOPICS.deadLetters,
     key,
     value,
     headers: {
       ...headers,
-      'dead-reason': reason,
+      'dead-reason': why,
       'dead-at': String(Date.now()),
       'damaged-topic': record.topic,
       'damaged-partition': String(record.partition),
       'damaged-offset': String(record.offset),
     },
   });
-  ports.damaged(record, reason);
+  ports.damaged(record, why);
 }
 
 /** First wait of a deferred record, milliseconds. Later waits are a quarter of its age: about 40 in 8 days. */
 const FIRST_WAIT_MS = 60_000;
 
 /** Writes a record unchanged to a retry tier, with a new due time. */
-async function publishUnchanged(
-  record: KafkaRecord,
-  { dueAt, waitMs }: { readonly dueAt: number; readonly waitMs: number },
-  publish: PublishWithRetry,
-): Promise<void> {
+function publishUnchanged(record: KafkaRecord, dueAt: number, publish: PublishWithRetry): Promise<void> {
   const { key, value, headers } = boundedCopy(record);
-  await publish({
-    topic: tierFor(waitMs).topic,
+  return publish({
+    topic: tierFor(dueAt - Date.now()).topic,
     key,
     value,
     headers: { ...headers, [DUE_AT]: String(dueAt) },
@@ -72,7 +68,7 @@ export async function deferRecord(
   const limit = (headerNumber(record.headers, 'first-due-at') ?? 0) + ports.maxAgeMs;
   if (now >= limit) return publishDamaged(record, reason, ports);
   const waitMs = Math.min(Math.max(FIRST_WAIT_MS, (now - (limit - ports.maxAgeMs)) / 4), limit - now);
-  return publishUnchanged(record, { dueAt: Math.ceil(now + waitMs), waitMs }, ports.publish);
+  return publishUnchanged(record, Math.ceil(now + waitMs), ports.publish);
 }
 
 /** Whether the record is a fan-out. Only a task has a `delivery-id`. */
@@ -82,15 +78,9 @@ const isFanOut = ({ headers }: KafkaRecord): boolean =>
 /** Handles one record of `webhooks.deliveries`, or a due one of `webhooks.retries.*`: read → deliver. */
 export async function consumeTask(record: KafkaRecord, ports: ConsumeTaskPorts): Promise<void> {
   if (isFanOut(record)) return ports.publish({ ...boundedCopy(record), topic: TOPICS.fanOuts });
-  const parsed =
-    record.undecodable === undefined
-      ? parseDeliveryTask(record.headers, record.value)
-      : { ok: false as const, reason: 'undecodable', isUnknown: false };
-  if (!parsed.ok)
-    return parsed.isUnknown
-      ? // A newer version wrote the record, so only a newer worker can read it.
-        deferRecord(record, parsed.reason, ports)
-      : publishDamaged(record, parsed.reason, ports);
+  const parsed = parseDeliveryTask(record.headers, record.value);
+  // What a newer version wrote waits for a newer worker.
+  if (!parsed.ok) return (parsed.isUnknown ? deferRecord : publishDamaged)(record, parsed.reason, ports);
   const { task } = parsed;
   return ports.settled.once(task, () => ports.deliver(task, originOf(record)));
 }
@@ -104,18 +94,10 @@ interface MoveTaskPorts extends Pick<ConsumeTaskPorts, 'publish' | 'damaged'> {
 }
 
 /** Moves a record to the largest tier that is not longer than its remaining wait. */
-export async function moveTask(
-  record: KafkaRecord,
-  remainingMs: number,
-  { maxWaitMs, ...ports }: MoveTaskPorts,
-): Promise<void> {
+export async function moveTask(record: KafkaRecord, { maxWaitMs, ...ports }: MoveTaskPorts): Promise<void> {
   const parsed = parseDeliveryTask(record.headers, record.value);
-  if (!parsed.ok && (parsed.isUnknown || isFanOut(record))) {
-    const waitMs = Math.min(remainingMs, maxWaitMs);
-    return publishUnchanged(record, { dueAt: Date.now() + waitMs, waitMs }, ports.publish);
-  }
-  if (!parsed.ok) return publishDamaged(record, parsed.reason, ports);
-  const { task } = parsed;
-  if (remainingMs <= maxWaitMs) return publishWaiting(ports.publish, task, remainingMs);
-  return publishWaiting(ports.publish, { ...task, dueAt: Date.now() + maxWaitMs }, maxWaitMs);
+  if (!parsed.ok && !parsed.isUnknown && !isFanOut(record))
+    return publishDamaged(record, parsed.reason, ports);
+  const dueAt = Math.min(dueAtOf(record.headers) ?? 0, Date.now() + maxWaitMs);
+  return publishUnchanged(record, dueAt, ports.publish);
 }

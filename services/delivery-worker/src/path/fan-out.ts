@@ -6,16 +6,14 @@ import type { PublishWithRetry } from '../publish/publisher.js';
 /** Deliveries in one slice of an event with many webhooks. */
 export const SLICE_TASKS = 32;
 
-const makeTask = (fanOut: FanOut, { ref, revision, applicationId }: Configuration): DeliveryTask => ({
-  ...fanOut,
-  ...{ ref, revision, applicationId },
-  deliveryId: deliveryIdOf(fanOut.tenantId, ref, fanOut.eventId),
-  ...{ cycle: '0', attempt: 1, deferralCount: 0 },
-});
-
 /** The tasks for the first attempt at each configuration. They share the bytes of the body. */
 export const makeTasks = (fanOut: FanOut, configurations: readonly Configuration[]): DeliveryTask[] =>
-  configurations.map((configuration) => makeTask(fanOut, configuration));
+  configurations.map(({ ref, revision, applicationId }) => ({
+    ...fanOut,
+    ...{ ref, revision, applicationId },
+    deliveryId: deliveryIdOf(fanOut.tenantId, ref, fanOut.eventId),
+    ...{ cycle: '0', attempt: 1, deferralCount: 0 },
+  }));
 
 /** Publishes an event's deliveries, or the rest of them, to `webhooks.fan-outs`. */
 export const publishFanOut = (publish: PublishWithRetry, fanOut: FanOut): Promise<void> =>

@@ -28,15 +28,10 @@ export interface SettlePorts {
 /** Returns the task with this attempt's failure: its error class or status, and its history. */
 function withFailure({ task, outcome, at }: Settled): DeliveryTask {
   if (!outcome) return task;
-  const { durationMs } = outcome;
-  const failure =
-    'status' in outcome
-      ? { errorCode: 'STATUS', httpStatus: outcome.status }
-      : { errorCode: outcome.error, httpStatus: undefined };
-  const result = failure.httpStatus ?? failure.errorCode;
-  const code = 'code' in outcome ? { code: outcome.code } : {};
-  const history = appendAttempt(task.history, { attempt: task.attempt, at, durationMs, result, ...code });
-  return { ...task, ...failure, history };
+  const { status, error = 'STATUS', code } = resultFields(outcome);
+  const made = { attempt: task.attempt, at, durationMs: outcome.durationMs, result: status ?? error };
+  const history = appendAttempt(task.history, { ...made, ...(code === undefined ? {} : { code }) });
+  return { ...task, errorCode: error, httpStatus: status, history };
 }
 
 /** The task of the next attempt. */
@@ -56,7 +51,7 @@ const deferredTask = (task: DeliveryTask, dueAt: number): DeliveryTask => ({
 });
 
 /** Writes a task to the retry tier that fits its wait. */
-export function publishWaiting(publish: PublishWithRetry, task: DeliveryTask, waitMs: number): Promise<void> {
+function publishWaiting(publish: PublishWithRetry, task: DeliveryTask, waitMs: number): Promise<void> {
   return publish({
     topic: tierFor(waitMs).topic,
     key: task.deliveryId,

@@ -4,7 +4,7 @@ import { useEffect, useRef, type RefObject } from 'react';
 import { Link } from 'wouter';
 import { useSpeech } from '../language.js';
 import { endpointOf } from '../overview-sentences.js';
-import { isTyping, pageOf } from './frame.js';
+import { pageOf, useKey } from './frame.js';
 
 /** Height of a row before it is measured. */
 const ROW_PX = 56;
@@ -41,16 +41,13 @@ function Row({ delivery }: { readonly delivery: DeliverySummary }) {
 
 /** Moves the focus to the next row at j, and to the one before at k. Enter opens a link by itself. */
 function useRowKeys(box: RefObject<HTMLElement | null>): void {
-  useEffect(() => {
-    const move = ({ key, target }: KeyboardEvent): void => {
-      if ((key !== 'j' && key !== 'k') || isTyping(target)) return;
-      const rows = [...(box.current?.querySelectorAll<HTMLElement>('a.row') ?? [])];
-      const at = rows.indexOf(document.activeElement as HTMLElement);
-      rows[Math.max(0, at + (key === 'j' ? 1 : -1))]?.focus();
-    };
-    addEventListener('keydown', move);
-    return () => removeEventListener('keydown', move);
-  }, [box]);
+  const move = (by: number) => (): void => {
+    const rows = [...(box.current?.querySelectorAll<HTMLElement>('a.row') ?? [])];
+    const at = rows.indexOf(document.activeElement as HTMLElement);
+    rows[Math.max(0, at + by)]?.focus();
+  };
+  useKey('j', move(1));
+  useKey('k', move(-1));
 }
 
 interface DeliveryRowsProps {

@@ -11,14 +11,14 @@ export function pageOf(path: string, query: Readonly<Record<string, string>> = {
 }
 
 /** Whether a key that is pressed there is text. */
-export const isTyping = (target: EventTarget | null): boolean =>
+const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
 
-/** Calls `act` when this key is pressed, unless somebody types. */
-function useKey(key: string, act: () => void): void {
+/** Calls `act` when this key alone is pressed, unless somebody types. */
+export function useKey(key: string, act: () => void): void {
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
-      if (event.key !== key || isTyping(event.target)) return;
+      if (event.key !== key || event.ctrlKey || event.metaKey || isTyping(event.target)) return;
       event.preventDefault();
       act();
     };

@@ -3,7 +3,7 @@ import { explainPayment, findPayment } from '@webhooks/client';
 import type { DeliveryDetail, FoundEvidence, Reversal, TransactionSummary, Verdict } from '@webhooks/client';
 import { useMemo } from 'react';
 import { Link, Redirect, useSearchParams } from 'wouter';
-import { client, once, slowlyFor } from '../api.js';
+import { client, once, slowlyFor, useCall } from '../api.js';
 import { Attempts } from '../components/attempts.js';
 import { Change } from '../components/change.js';
 import { Command } from '../components/command.js';
@@ -164,14 +164,11 @@ const paymentColumns = ({ texts, time, money }: Speech): readonly Column<Transac
 const MAX_PAGES = 20;
 
 /** Requests the payments of an amount. `isCut`: there may be more. */
-async function searchPayments(filter: PaymentSearch, signal: AbortSignal) {
+async function searchPayments(filter: PaymentSearch, options: Parameters<typeof client.transactions>[1]) {
   const found: TransactionSummary[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
-    const { data, nextCursor } = await client.transactions(
-      { ...filter, ...(cursor && { cursor }) },
-      { signal },
-    );
+    const { data, nextCursor } = await client.transactions({ ...filter, ...(cursor && { cursor }) }, options);
     found.push(...data);
     if (nextCursor === undefined) return { found, isCut: false };
     cursor = nextCursor;
@@ -184,11 +181,7 @@ function FoundByAmount({ filter }: { readonly filter: PaymentSearch }) {
   const speech = useSpeech();
   const { texts, say, money, time } = speech;
   const { amount, from, to } = filter;
-  const query = useQuery({
-    ...once,
-    queryKey: ['payments', amount, from, to],
-    queryFn: ({ signal }) => searchPayments(filter, signal),
-  });
+  const query = useCall(['payments', amount, from, to], (options) => searchPayments(filter, options), once);
   const ids = new Set(query.data?.found.map(({ endToEndId }) => endToEndId));
   const [only] = ids;
   if (only !== undefined && ids.size === 1 && query.data?.isCut === false) return <FoundById id={only} />;
