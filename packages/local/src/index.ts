@@ -15,7 +15,7 @@ export { loadCertificateMaker, openCertificateAuthority } from './certificates/o
 export type { CertificateAuthority, IssuedCertificate } from './certificates/open-certificate-authority.js';
 export { emptyTestEngines, testKafkaBrokers, testMongoUri } from './test-engines.js';
 export { DEFAULT_TENANTS, PAYMENT_SYSTEM, PEOPLE, planClients, planConsole } from './stack/clients.js';
-export { closeAfterFault, closeAll } from './engine/closers.js';
+export { allOrFirstFault, closeAfterFault, closeAll } from './engine/closers.js';
 export type { Closer } from './engine/closers.js';
 export { openDevelopmentSecrets } from './stack/clients.js';
 export type { Fleet, ReplicaOptions } from './stack/fleet.js';

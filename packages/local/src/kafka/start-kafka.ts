@@ -38,7 +38,7 @@ export interface KafkaEngine extends EngineLifecycle {
   readonly brokers: string[];
 }
 
-/** Uses the cluster at `addresses` ("host:port,host:port"). Throws when none of its brokers is ready within the deadline, default 15 s. */
+/** Uses the cluster at `addresses` ("host:port,host:port"). Resolves when one of its brokers is ready; throws when none is within the deadline, default 15 s. */
 export async function useKafkaAddress(
   addresses: string,
   deadlineMs = RESPONSE_DEADLINE_MS,
@@ -47,7 +47,14 @@ export async function useKafkaAddress(
     .split(',')
     .map((address) => address.trim())
     .filter((address) => address !== '');
-  const obstacles = await Promise.all(brokers.map((address) => awaitBroker(address, { deadlineMs })));
+  let isServed = false;
+  const obstacles = await Promise.all(
+    brokers.map(async (address) => {
+      const obstacle = await awaitBroker(address, { deadlineMs, isAbandoned: () => isServed });
+      isServed ||= obstacle === undefined;
+      return obstacle;
+    }),
+  );
   if (!obstacles.includes(undefined)) {
     throw new Error(
       `KAFKA_BROKERS=${addresses}: no broker served within ${deadlineMs / 1_000} s (${obstacles.join('; ')}). ` +

@@ -135,7 +135,7 @@ describe('the embedded Kafka', () => {
 
 describe('a Kafka named by KAFKA_BROKERS', () => {
   it('is used as it is, and is not ended', async () => {
-    const kafka = await useKafkaAddress(` ${testKafkaBrokers().join(' , ')},127.0.0.1:9 `, 1_000);
+    const kafka = await useKafkaAddress(` ${testKafkaBrokers().join(' , ')},127.0.0.1:9 `, 600_000);
     expect(kafka).toMatchObject({ pid: undefined });
     expect(kafka.brokers).toEqual([...testKafkaBrokers(), '127.0.0.1:9']);
     expect(() => kafka.kill()).toThrow(/KAFKA_BROKERS names/);

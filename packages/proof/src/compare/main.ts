@@ -36,22 +36,25 @@ const medianOf = (values: readonly number[]): string =>
 
 /**
  * `npm run compare -- OTHER [what bench takes]`: runs bench of the checkout OTHER and of this one in turns. Prints the
- * median of each figure in both, and the median of the ratios of each turn: a machine that changes its speed changes both.
+ * median of each figure in both, and median, least and greatest of the ratios of each turn: a machine that changes its speed changes both.
  */
 function main([other, ...args]: readonly string[]): void {
   if (other === undefined) throw new Error('expected the folder of another checkout, then what bench takes');
-  const turns = Array.from({ length: TURNS }, () => ({
-    there: measure(other, args),
-    here: measure('.', args),
-  }));
-  const rows = [...(turns[0]?.here ?? [])].map(([name, { unit }]) => {
+  const turns = Array.from({ length: TURNS }, (_, turn) => {
+    print(`turn ${turn + 1} of ${TURNS}`);
+    return { there: measure(other, args), here: measure('.', args) };
+  });
+  // A run that is void in one turn has figures of the others.
+  const measured = new Map(turns.flatMap(({ here }) => [...here]));
+  const rows = [...measured].map(([name, { unit }]) => {
     const valueOf = (figures: ReadonlyMap<string, Figure>): number => figures.get(name)?.value ?? NaN;
     const was = turns.map(({ there }) => valueOf(there));
     const is = turns.map(({ here }) => valueOf(here));
-    const ratios = turns.map(({ there, here }) => valueOf(here) / valueOf(there));
-    return [name, medianOf(was), medianOf(is), unit, medianOf(ratios)];
+    const ratios = turns.map(({ there, here }) => valueOf(here) / valueOf(there)).filter(Number.isFinite);
+    const [least, greatest] = [Math.min, Math.max].map((end) => formatNumber(end(...ratios)));
+    return [name, medianOf(was), medianOf(is), unit, medianOf(ratios), `${least}–${greatest}`];
   });
-  align([['', 'there', 'here', '', 'ratio'], ...rows], [1, 2, 4]).forEach(print);
+  align([['', 'there', 'here', '', 'ratio', 'from–to'], ...rows], [1, 2, 4, 5]).forEach(print);
 }
 
 main(process.argv.slice(2));

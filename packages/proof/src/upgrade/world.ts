@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import {
   ENDED_BY_ITSELF,
   PAYMENT_SYSTEM,
+  allOrFirstFault,
   closeAfterFault,
   closeAll,
   freePort,
@@ -70,7 +71,7 @@ async function open({ dataDir, release, print }: WorldOptions, closers: Closer[]
     const env = { PORT: new URL(`http://${host}`).port, SHUTDOWN_DELAY_MS: '1000' };
     return stack.fleet.startReplica({ name: instance, like: service, env, checkout });
   };
-  await Promise.all(INSTANCES.map((instance) => start(instance, release)));
+  await allOrFirstFault(INSTANCES.map((instance) => start(instance, release)));
   const balancer = await startBalancer(join(dataDir, 'nginx'), backends);
   closers.push(() => balancer.stop());
   const { url } = balancer;
