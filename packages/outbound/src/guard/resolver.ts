@@ -33,22 +33,28 @@ function shareQueries(resolve: Resolve): Resolve {
 
 /**
  * Returns a function that returns a resolver for the name servers in the file, which is read again when it changes.
- * A missing file, or one without name servers, changes nothing.
+ * A missing file changes nothing. Nor does one that cannot be read, without name servers, or with one that is no address.
  */
 function followFile(file: string, options: { readonly timeout: number; readonly tries: number }) {
   let resolver = new Resolver(options);
   let readAt: number | undefined;
   return (): Resolver => {
-    const changedAt = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
-    if (changedAt === undefined || changedAt === readAt) return resolver;
-    readAt = changedAt;
-    const servers = [...readFileSync(file, 'utf8').matchAll(/^nameserver\s+(\S+)/gm)].map(
-      ([, at = '']) => at,
-    );
-    if (servers.length === 0) return resolver;
-    // Queries in flight stay with the old resolver.
-    resolver = new Resolver(options);
-    resolver.setServers(servers);
+    try {
+      const changedAt = statSync(file).mtimeMs;
+      if (changedAt === readAt) return resolver;
+      const servers = [...readFileSync(file, 'utf8').matchAll(/^nameserver\s+(\S+)/gm)].map(
+        ([, at = '']) => at,
+      );
+      if (servers.length > 0) {
+        // Queries in flight stay with the old resolver.
+        const next = new Resolver(options);
+        next.setServers(servers);
+        resolver = next;
+      }
+      readAt = changedAt;
+    } catch {
+      // It is read again at the next query.
+    }
     return resolver;
   };
 }
@@ -74,11 +80,12 @@ export function createResolver(options: ResolverOptions = {}): Resolve {
   const rootResolverNow = followFile(file, { timeout: timeoutMs, tries: 1 });
   return shareQueries(async (host) => {
     const resolver = resolverNow();
+    const rootResolver = rootResolverNow();
     const name = `${host}.`;
     let mayBeOutage = true;
     // The root is queried in parallel with the second try, so that both end within the connect timeout.
     const outage = after(timeoutMs, undefined, { ref: false }).then(
-      () => mayBeOutage && areUnreachable(rootResolverNow()),
+      () => mayBeOutage && areUnreachable(rootResolver),
     );
     const four = resolveFamily(resolver.resolve4(name));
     const six = resolveFamily(resolver.resolve6(name));

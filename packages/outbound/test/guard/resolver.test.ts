@@ -1,4 +1,4 @@
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createResolver, createSender } from '../../src/index.js';
@@ -142,6 +142,35 @@ describe('createResolver', () => {
     expect(await resolve('hook.acme.com.br')).toEqual(['200.147.3.1']);
     renameSync(named(next), file);
     expect(await resolve('hook.acme.com.br')).toEqual(['200.147.3.2']);
+  });
+
+  it('queries the old servers while the file cannot be used, and reads it again', async () => {
+    const replyWith =
+      (address: string) =>
+      (_: string, type: 'A' | 'AAAA'): NameReply =>
+        type === 'A' ? { rcode: 'ok', addresses: [address] } : none;
+    const file = named(await nameServer(replyWith('200.147.3.1')));
+    const next = named(await nameServer(replyWith('200.147.3.2')));
+    const resolve = createResolver({ file });
+    expect(await resolve('hook.acme.com.br')).toEqual(['200.147.3.1']);
+    writeFileSync(file, 'nameserver ns1.acme.com.br\n');
+    expect(await resolve('hook.acme.com.br')).toEqual(['200.147.3.1']);
+    expect(await resolve('hook.acme.com.br')).toEqual(['200.147.3.1']);
+    // A folder cannot be read as a file. The file in its place has the same time.
+    rmSync(file);
+    mkdirSync(file);
+    for (const path of [file, next]) utimesSync(path, 1_000, 1_000);
+    expect(await resolve('hook.acme.com.br')).toEqual(['200.147.3.1']);
+    rmSync(file, { recursive: true });
+    renameSync(next, file);
+    expect(await resolve('hook.acme.com.br')).toEqual(['200.147.3.2']);
+  });
+
+  it('queries the root from the servers of the query, whatever the file says by then', async () => {
+    const file = named(await nameServer(() => 'silence'));
+    const query = createResolver({ file, timeoutMs: 100 })('hook.acme.com.br');
+    writeFileSync(file, 'nameserver ns1.acme.com.br\n');
+    await expect(query).rejects.toMatchObject({ reasonCode: 'NAME_SERVERS_UNREACHABLE' });
   });
 
   it('makes an attempt our own fault while no name server answers', async () => {
