@@ -64,11 +64,15 @@ export class SettingsReader {
     return renewable(this.fileOf(name), this.text(name));
   }
 
-  /** As `renewableText`, for the file that a variable names; undefined when the variable is unset. */
+  /**
+   * As `renewableText`, for the file that a variable names; undefined when the variable is unset. An empty file is a fault:
+   * with an empty file of authorities, TLS would trust the public ones.
+   */
   renewableFile(name: string): (() => string) | undefined {
     this.descriptors.set(name, { type: 'file', isRequired: false });
     const file = this.env[name];
     const first = file ? this.readFile(name, file) : undefined;
+    this.refuseWhen(first === '', `${name} names an empty file: ${file}`);
     return first === undefined ? undefined : renewable(file, first);
   }
 

@@ -66,6 +66,9 @@ describe('settings', () => {
     expect(faultsOf({ KEY_FILE: join(dir, 'empty') }, (settings) => settings.text('KEY'))).toEqual([
       'KEY is required',
     ]);
+    expect(
+      faultsOf({ CA_FILE: join(dir, 'empty') }, (settings) => settings.renewableFile('CA_FILE')),
+    ).toEqual([`CA_FILE names an empty file: ${join(dir, 'empty')}`]);
     rmSync(dir, { recursive: true });
   });
 
