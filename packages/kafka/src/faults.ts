@@ -18,11 +18,7 @@ function typeOf(error: unknown): string | undefined {
   return 'type' in error && typeof error.type === 'string' ? error.type : typeOf(error.cause);
 }
 
-/** Thrown when a group has committed records of another format than this service's. */
-export class OtherRecordFormat extends Error {
-  readonly type = 'OTHER_RECORD_FORMAT';
-}
-
+/** Kafka's types, and `OTHER_RECORD_FORMAT`: a group has committed records of another format than this service's. */
 const FATAL_TYPES = new Set([
   'UNSUPPORTED_VERSION',
   'INVALID_GROUP_ID',
@@ -31,6 +27,10 @@ const FATAL_TYPES = new Set([
   'INVALID_CONFIG',
   'OTHER_RECORD_FORMAT',
 ]);
+
+/** Makes an error for which `isFatal` is true. */
+export const fatalError = (type: 'INVALID_CONFIG' | 'OTHER_RECORD_FORMAT', message: string) =>
+  Object.assign(new Error(message), { type });
 
 /**
  * Whether a retry cannot help, because this process must be changed. Refused credentials and missing rights are

@@ -3,16 +3,11 @@ import { replicated, type KafkaSettings } from './connect-kafka.js';
 import { countPartitions, ensureTopics, settingsOf, type TopicSpec } from './kafkajs/topics.js';
 import { OFFSETS_DEADLINE_MS } from './limits.js';
 
-/** A topic that is not as its specification says. */
-interface Difference {
-  readonly spec: TopicSpec;
-  /** Its partitions; 0: the topic is missing. */
-  readonly partitions: number;
-  /** Settings that are different, and what they should be. */
-  readonly settings: readonly (readonly [name: string, found: string | undefined, wanted: string])[];
-}
-
-async function compareOne(kafka: Kafka, spec: TopicSpec): Promise<Difference> {
+/**
+ * Compares a topic with its specification. `partitions` 0: the topic is missing. `settings`: name, value and expected
+ * value of those that are different.
+ */
+async function compareOne(kafka: Kafka, spec: TopicSpec) {
   const partitions = await countPartitions(kafka.adminConnections, spec.name, OFFSETS_DEADLINE_MS);
   if (partitions === 0) return { spec, partitions, settings: [] };
   const wanted = Object.entries(spec.configs);
@@ -20,6 +15,8 @@ async function compareOne(kafka: Kafka, spec: TopicSpec): Promise<Difference> {
   const settings = wanted.map(([name, value]) => [name, found.get(name), value] as const);
   return { spec, partitions, settings: settings.filter(([, now, value]) => now !== value) };
 }
+
+type Difference = Awaited<ReturnType<typeof compareOne>>;
 
 async function compareTopics(kafka: Kafka, specs: readonly TopicSpec[]): Promise<readonly Difference[]> {
   await kafka.adminConnections.cluster.connect();

@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isFatal, asError } from './faults.js';
 import { POLL_MS, RETRY_FIRST_MS, RETRY_LONGEST_MS } from './limits.js';

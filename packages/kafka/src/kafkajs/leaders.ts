@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PartitionMetadata, ProtocolRequest } from 'kafkajs/src/cluster/index.js';
 import { dropConnections, type Connections } from './connections.js';

@@ -1,9 +1,8 @@
-import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type Cluster from 'kafkajs/src/cluster/index.js';
 import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
 import { within, backoffMs } from '../retry.js';
-import { OtherRecordFormat, asError, faultOf, isFatal } from '../faults.js';
+import { asError, fatalError, faultOf, isFatal } from '../faults.js';
 import type { TopicPartition } from '../record.js';
 import type { SourceOptions } from '../source/source-types.js';
 import type { Connections } from './connections.js';
@@ -262,7 +261,8 @@ export class Membership {
     const { kafka, groupId } = this.#options;
     const [format, at] = metadata.split(':');
     if (metadata !== '' && format !== kafka.format)
-      throw new OtherRecordFormat(
+      throw fatalError(
+        'OTHER_RECORD_FORMAT',
         `group ${groupId} read records of another format: delete .data, or create new topics in a cluster`,
       );
     return Number(at) || undefined;

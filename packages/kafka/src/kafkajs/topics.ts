@@ -1,5 +1,6 @@
 import kafkajs from 'kafkajs';
 import type { Kafka } from './create-kafka.js';
+import { fatalError } from '../faults.js';
 import { untilDeadline, within } from '../retry.js';
 import { type Connections, dropConnections } from './connections.js';
 import type { TopicPartition } from '../record.js';
@@ -134,7 +135,7 @@ export async function requireCompacted(kafka: Kafka, topic: string): Promise<tru
   const policy = (await settingsOf(kafka, topic, ['cleanup.policy'])).get('cleanup.policy');
   if (policy === 'compact') return true;
   const message = `${topic} has cleanup.policy=${policy}, so Kafka deletes old records; it must be compact`;
-  throw Object.assign(new Error(message), { type: 'INVALID_CONFIG' });
+  throw fatalError('INVALID_CONFIG', message);
 }
 
 /**

@@ -39,28 +39,16 @@ export class RecordRefused extends Error {
 export const PENDING_RECORD_BYTES = 3_072;
 
 /** A record that waits for its acknowledgement. It is encoded once, however often its batch is sent. */
-export interface PendingRecord {
-  readonly topic: string;
-  /** Determines the partition; undefined when the record had none. */
-  readonly key: Buffer | undefined;
-  readonly partition: number | undefined;
-  readonly body: Buffer;
-  readonly timestamp: number;
-  /** Time of `performance.now()`. */
-  readonly deadlineAt: number;
-  isSettled: boolean;
-  readonly settle: (error?: Error) => void;
-}
+export type PendingRecord = ReturnType<typeof toPending>;
 
 /** Whether the record is not settled yet. */
 export const isPending = ({ isSettled }: PendingRecord): boolean => !isSettled;
 
-/** Encodes a record. Throws a TypeError without key and partition, because a retry could go to another partition. */
-export function toPending(
-  record: OutgoingRecord,
-  deadlineAt: number,
-  settle: (error?: Error) => void,
-): PendingRecord {
+/**
+ * Encodes a record. `deadlineAt`: time of `performance.now()`. Throws a TypeError without key and partition, because a
+ * retry could go to another partition.
+ */
+export function toPending(record: OutgoingRecord, deadlineAt: number, settle: (error?: Error) => void) {
   const { topic, partition, value, headers = {} } = record;
   const key = typeof record.key === 'string' ? Buffer.from(record.key) : (record.key ?? null);
   if (key === null && partition === undefined) {
@@ -69,6 +57,7 @@ export function toPending(
   const body = encodeBody({ key, value, headers: Object.entries(headers) });
   return {
     topic,
+    /** Determines the partition; undefined when the record had none. */
     key: key ?? undefined,
     partition,
     body,

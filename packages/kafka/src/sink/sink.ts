@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import { Node, Yallist } from 'yallist';
 import { until } from '../retry.js';
 import type { Connections } from '../kafkajs/connections.js';

@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import { createLogThrottles } from '@webhooks/runtime';
 import type { TopicPartition } from '../record.js';
 import { within } from '../retry.js';

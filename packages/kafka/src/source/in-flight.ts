@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import { backoffMs } from '../retry.js';
 import type { InFlightRecord } from './partition-tracker.js';
 import { asError } from '../faults.js';

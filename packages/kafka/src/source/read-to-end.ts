@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import { fetchEndOffsets } from '../kafkajs/topics.js';
 import { until } from '../retry.js';
 import { openSource } from './source.js';

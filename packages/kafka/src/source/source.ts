@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import { remainingMs, until } from '../retry.js';
 import { GroupReader, type GroupReaderOptions } from './group-reader.js';
 import { InFlight } from './in-flight.js';

@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { shareNext } from '@webhooks/runtime';
 import type { Kafka } from '../kafkajs/create-kafka.js';

@@ -55,23 +55,6 @@ interface FetchLimits {
   readonly isolationLevel: number;
 }
 
-/** An aborted transaction. Records of its producer from `firstOffset` to the abort marker are not delivered. */
-export interface AbortedTransaction {
-  readonly producerId: number;
-  readonly firstOffset: number;
-}
-
-/** One partition of a fetch response. */
-export interface FetchedPartition extends TopicPartition {
-  readonly errorCode: number;
-  readonly highWatermark: number;
-  /** The offset of the log's first record. */
-  readonly logStart: number;
-  readonly aborted: readonly AbortedTransaction[];
-  /** Record batches as stored in the log; the last one may be incomplete. */
-  readonly records: Buffer;
-}
-
 function encodeFetch(targets: readonly FetchTarget[], limits: FetchLimits): Buffer {
   const size = targets.reduce(
     (bytes, { topic }) => bytes + 2 + Buffer.byteLength(topic) + 4 + (4 + 4 + 8 + 8 + 4),
@@ -87,16 +70,25 @@ function encodeFetch(targets: readonly FetchTarget[], limits: FetchLimits): Buff
   return out.int32(0).string('').buffer;
 }
 
-function readFetched(reader: ByteReader, topic: string): FetchedPartition {
+function readFetched(reader: ByteReader, topic: string) {
   const partition = reader.int32();
   const errorCode = reader.int16();
   const highWatermark = reader.int64();
   reader.int64(); // last stable offset
+  /** The offset of the log's first record. */
   const logStart = reader.int64();
   const aborted = reader.array(() => ({ producerId: reader.int64(), firstOffset: reader.int64() }));
   reader.int32(); // preferred read replica
-  return { topic, partition, errorCode, highWatermark, logStart, aborted, records: reader.bytes() };
+  /** Record batches as stored in the log; the last one may be incomplete. */
+  const records = reader.bytes();
+  return { topic, partition, errorCode, highWatermark, logStart, aborted, records };
 }
+
+/** One partition of a fetch response. */
+export type FetchedPartition = ReturnType<typeof readFetched>;
+
+/** An aborted transaction. Records of its producer from `firstOffset` to the abort marker are not delivered. */
+export type AbortedTransaction = FetchedPartition['aborted'][number];
 
 function decodeFetched(payload: Buffer) {
   const reader = new ByteReader(payload);
@@ -150,8 +142,6 @@ function decodeAcks(payload: Buffer) {
   const acks = readPartitions(reader, (topic) => readAck(reader, topic));
   return { acks, clientSideThrottleTime: reader.int32() };
 }
-
-export type ProduceResponse = ReturnType<typeof decodeAcks>;
 
 /**
  * Builds a produce request with acks=all. Its decoder returns an error code for each partition; kafkajs' parser

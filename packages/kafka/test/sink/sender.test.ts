@@ -3,7 +3,9 @@ import type { ProtocolRequest } from 'kafkajs/src/cluster/index.js';
 import type { Connections } from '../../src/kafkajs/connections.js';
 import { Sender } from '../../src/sink/sender.js';
 import { toPending, type PendingRecord } from '../../src/sink/pending-record.js';
-import type { ProduceResponse } from '../../src/wire/protocol.js';
+import type { produceRequest } from '../../src/wire/protocol.js';
+
+type ProduceResponse = Parameters<ReturnType<typeof produceRequest>['response']['parse']>[0];
 
 const TOPIC = 'topic';
 const LEADER = 1;
