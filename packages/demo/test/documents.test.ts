@@ -136,8 +136,7 @@ describe('the documents', () => {
   it('list the cause of every class, code and status, as it is shown', () => {
     const rows = section(CONTRACT, 'Delivery rules').matchAll(/^\| `(\w+)`\s+\| (.*?)\s*\|$/gm);
     expect([...rows].map(([, kind, cause]) => [kind, cause])).toEqual([...FAILURE_CAUSES]);
-    const source =
-      /ERROR_CLASSES = \[(.*?)\]/s.exec(read('packages/outbound/src/pool/exchange.ts'))?.[1] ?? '';
+    const source = /ErrorClass =(.*?);/s.exec(read('packages/outbound/src/pool/exchange.ts'))?.[1] ?? '';
     const classes = found(source, /'([A-Z_]+)'/g);
     expect(classes).toHaveLength(8);
     expect(classes.filter((name) => !FAILURE_CAUSES.has(name))).toEqual([]);

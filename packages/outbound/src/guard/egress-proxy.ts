@@ -28,11 +28,9 @@ export function parseCredentials(text: string): string {
 }
 
 /** A fault of the proxy. It is a fault of this side, so the attempt does not count. */
-class EgressFault extends SendFailure {
-  constructor(what: string, cause?: unknown) {
-    super('CONNECT', EGRESS_PROXY, cause);
-    this.message = `the egress proxy ${what}`;
-  }
+function egressFault(what: string, cause?: unknown): SendFailure {
+  const message = `the egress proxy ${what}`;
+  return Object.assign(new SendFailure('CONNECT', EGRESS_PROXY, cause), { message });
 }
 
 /** 407 (RFC 9110 §15.5.8), and tinyproxy's status for a wrong password. */
@@ -40,7 +38,7 @@ const CREDENTIALS_REFUSED: ReadonlySet<number> = new Set([401, 407]);
 
 /** The fault of a proxy that has not responded in time. */
 export const noResponse = (cause?: unknown): SendFailure =>
-  new EgressFault('sends no response: check EGRESS_PROXY, and that the proxy runs and takes HTTP', cause);
+  egressFault('sends no response: check EGRESS_PROXY, and that the proxy runs and takes HTTP', cause);
 
 const isTunnel = (status: number): boolean => status >= 200 && status <= 299;
 
@@ -53,7 +51,7 @@ export function connectToProxy({ host, port }: EgressProxy): Socket {
 
 /**
  * Sends a request without a body and resolves with the status of the response. Node bounds its head to 16 KiB. Rejects
- * with an `EgressFault`, or the `SendFailure` that destroyed the socket. The caller must set a deadline.
+ * with the proxy's fault, or the `SendFailure` that destroyed the socket. The caller must set a deadline.
  */
 async function request(tcp: Socket, proxy: EgressProxy, method: 'CONNECT' | 'OPTIONS', path: string) {
   const headers: Record<string, string> = { host: method === 'CONNECT' ? path : proxy.host };
@@ -63,7 +61,7 @@ async function request(tcp: Socket, proxy: EgressProxy, method: 'CONNECT' | 'OPT
       .once('connect', ({ statusCode = 0 }, _socket, rest) => {
         // Of a tunnel: in TLS the endpoint sends nothing before the client's first bytes. A refusal may have a body.
         if (isTunnel(statusCode) && rest.length > 0)
-          reject(new EgressFault('sends a body with its response to CONNECT'));
+          reject(egressFault('sends a body with its response to CONNECT'));
         else resolve(statusCode);
       })
       .once('response', ({ statusCode = 0 }) => resolve(statusCode))
@@ -71,7 +69,7 @@ async function request(tcp: Socket, proxy: EgressProxy, method: 'CONNECT' | 'OPT
       .end();
   });
   if (!CREDENTIALS_REFUSED.has(status)) return status;
-  throw new EgressFault('refuses the credentials: check EGRESS_PROXY_CREDENTIALS_FILE');
+  throw egressFault('refuses the credentials: check EGRESS_PROXY_CREDENTIALS_FILE');
 }
 
 /**
@@ -83,7 +81,7 @@ async function request(tcp: Socket, proxy: EgressProxy, method: 'CONNECT' | 'OPT
 const UNREACHED: ReadonlySet<number> = new Set([500, 502, 503, 504]);
 
 /**
- * Opens a tunnel to a checked address (RFC 9110 §9.3.6). Rejects with an `EgressFault`, with the endpoint's failure, or
+ * Opens a tunnel to a checked address (RFC 9110 §9.3.6). Rejects with the proxy's fault, with the endpoint's failure, or
  * with the `SendFailure` that destroyed the socket.
  */
 export async function openTunnel(tcp: Socket, proxy: EgressProxy, address: string, port: number) {
@@ -91,7 +89,7 @@ export async function openTunnel(tcp: Socket, proxy: EgressProxy, address: strin
   const status = await request(tcp, proxy, 'CONNECT', path);
   if (UNREACHED.has(status)) throw new SendFailure('CONNECT', `EGRESS_PROXY_${status}`);
   if (!isTunnel(status))
-    throw new EgressFault(`refuses CONNECT to port ${port} (${status}): allow it in its rules`);
+    throw egressFault(`refuses CONNECT to port ${port} (${status}): allow it in its rules`);
 }
 
 /** Longest wait for a proxy that is checked, and the pause between two checks, milliseconds: a fault shows within 4 s. */
@@ -99,7 +97,7 @@ const CHECK_MS = 2_000;
 
 /**
  * Sends a request that the proxy itself responds to (RFC 9110 §9.3.7). Resolves when it responds with any status that
- * does not refuse the credentials. Rejects with an `EgressFault` otherwise, or after `timeoutMs`.
+ * does not refuse the credentials. Rejects with the proxy's fault otherwise, or after `timeoutMs`.
  */
 export async function checkProxy(proxy: EgressProxy, timeoutMs = CHECK_MS): Promise<void> {
   const tcp = connectToProxy(proxy);

@@ -1,13 +1,8 @@
 import { isIP } from 'node:net';
 import type { SendTarget } from '../pool/exchange.js';
 
-export interface PortRange {
-  readonly from: number;
-  readonly to: number;
-}
-
 export interface UrlPolicy {
-  readonly allowedPorts: readonly PortRange[];
+  readonly allowedPorts: readonly { readonly from: number; readonly to: number }[];
   /** Host names of the operator's services; compared without letter case. */
   readonly ownHosts: readonly string[];
   /** Development only: the host name `localhost` with a port from 1024 passes. */
@@ -123,7 +118,7 @@ function splitAuthority(authority: string): { host: string; port: string | undef
 const portOf = ({ port }: URL): number => (port === '' ? 443 : Number(port));
 
 /** Parses ports such as `443,8443,1024-65535`. Throws with what was expected and what came. */
-export function parsePortRanges(text: string): readonly PortRange[] {
+export function parsePortRanges(text: string): UrlPolicy['allowedPorts'] {
   return text.split(',').map((part) => {
     const [from, to] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(part.trim())?.slice(1) ?? [];
     const range = { from: Number(from), to: Number(to ?? from) };

@@ -36,17 +36,8 @@ export interface SendRequest {
 }
 
 /** Why no response arrived. These words must not change: they are stored with attempts and shown to integrators. */
-export const ERROR_CLASSES = [
-  'DNS',
-  'CONNECT',
-  'CONNECT_TIMEOUT',
-  'TLS',
-  'SOCKET',
-  'TIMEOUT',
-  'PROTOCOL',
-  'ADDRESS_DENIED',
-] as const;
-export type ErrorClass = (typeof ERROR_CLASSES)[number];
+export type ErrorClass =
+  'DNS' | 'CONNECT' | 'CONNECT_TIMEOUT' | 'TLS' | 'SOCKET' | 'TIMEOUT' | 'PROTOCOL' | 'ADDRESS_DENIED';
 
 /** How a post ended, after `durationMs`. */
 export type SendResult = { readonly durationMs: number } & (
