@@ -68,12 +68,17 @@ function readEgressProxy(settings: SettingsReader): EgressProxy | undefined {
 
 /** Reads the settings of the sender. */
 export function readSenderSettings(settings: SettingsReader) {
+  const allowLoopback = settings.flag('ALLOW_LOCALHOST_ENDPOINTS', false);
+  settings.refuseInProduction(
+    allowLoopback,
+    'ALLOW_LOCALHOST_ENDPOINTS=true is for development and must not be set with NODE_ENV=production',
+  );
   return {
     extraCaFile: settings.optionalText('ENDPOINT_CA_FILE'),
     clientCertificate: readPair(settings),
     egressProxy: readEgressProxy(settings),
     addresses: {
-      allowLoopback: settings.developmentFlag('ALLOW_LOCALHOST_ENDPOINTS'),
+      allowLoopback,
       deny: settings.parsed('ENDPOINT_DENIED_CIDRS', '', parseBlocks('deny')) ?? [],
       allow: settings.parsed('ENDPOINT_ALLOWED_CIDRS', '', parseBlocks('allow')) ?? [],
     },

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Registry, Counter } from 'prom-client';
@@ -69,16 +70,12 @@ export async function startAdminServer(options: {
       respondJson(response, 500, { error: error instanceof Error ? error.message : 'failed' });
     });
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, options.host, resolve);
-  });
+  await once(server.listen(options.port, options.host), 'listening');
   return {
     port: (server.address() as AddressInfo).port,
-    close: (): Promise<void> =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: (): Promise<void> => {
+      server.closeAllConnections();
+      return server[Symbol.asyncDispose]();
+    },
   };
 }

@@ -1,12 +1,11 @@
 import type { Logger } from './logger.js';
 import { errorFields } from './logger.js';
 
-/** How the process ends: `orderly` after a signal. Otherwise after a fault, when no new work may begin. */
-export interface Ending {
-  readonly orderly: boolean;
-}
-
-export type Close = (ending: Ending) => Promise<void>;
+/**
+ * Closes a part. `isOrderly`: the process ends after a signal. Otherwise it ends after a fault, when no new work may
+ * begin.
+ */
+export type Close = (isOrderly: boolean) => Promise<void>;
 
 /** Resolves with `work`, or throws after `ms` milliseconds with a message that begins with `what`. */
 export function withDeadline<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
@@ -34,13 +33,13 @@ export class Closers {
    * Closes all parts, the last opened first, each within the rest of the deadline. A fault is logged, and closing
    * continues. Returns true when everything closed in time.
    */
-  async closeAll(log: Logger, deadlineMs: number, ending: Ending = { orderly: true }): Promise<boolean> {
+  async closeAll(log: Logger, deadlineMs: number, isOrderly = true): Promise<boolean> {
     const end = performance.now() + deadlineMs;
     let clean = true;
     for (let next = this.stack.pop(); next; next = this.stack.pop()) {
       try {
         await withDeadline(
-          next.close(ending),
+          next.close(isOrderly),
           Math.max(100, end - performance.now()),
           `closing ${next.name}`,
         );

@@ -49,7 +49,7 @@ export function errorFields(error: unknown): LogFields {
  * fields.
  */
 export function createLogger(service: string, level: string): Logger {
-  const winston = createWinston({
+  return createWinston({
     level,
     format: format.printf(({ level: lineLevel, message, ...fields }) =>
       JSON.stringify({ time: new Date().toISOString(), level: lineLevel, service, message, ...fields }),
@@ -57,12 +57,6 @@ export function createLogger(service: string, level: string): Logger {
     transports: [new transports.Console()],
     exitOnError: false,
   });
-  return {
-    debug: (message, fields) => void winston.debug(message, fields),
-    info: (message, fields) => void winston.info(message, fields),
-    warn: (message, fields) => void winston.warn(message, fields),
-    error: (message, fields) => void winston.error(message, fields),
-  };
 }
 
 /** Shortest time between two lines of one throttle, milliseconds. */

@@ -56,7 +56,7 @@ function createShutdown(log: Logger, closers: Closers, timeoutMs: number) {
     if (ending) return;
     ending = true;
     log.info('stopping', { reason });
-    closers.closeAll(log, timeoutMs, { orderly: exitCode === 0 }).then(
+    closers.closeAll(log, timeoutMs, exitCode === 0).then(
       (clean) => {
         const code = clean ? Math.max(exitCode, Number(process.exitCode ?? 0)) : 1;
         log.info('stopped', { clean: code === 0 });

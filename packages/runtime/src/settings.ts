@@ -115,16 +115,6 @@ export class SettingsReader {
     return text === 'true';
   }
 
-  /** Returns a flag that only development may set: with `NODE_ENV=production` true is a fault. Default false. */
-  developmentFlag(name: string): boolean {
-    const value = this.flag(name, false);
-    this.refuseInProduction(
-      value,
-      `${name}=true is for development and must not be set with NODE_ENV=production`,
-    );
-    return value;
-  }
-
   url(name: string, fallback?: string): string {
     const text = this.textOf(name, 'url', fallback);
     if (text !== '' && !URL.canParse(text)) this.faults.push(`${name} must be a URL`);

@@ -98,7 +98,11 @@ describe('settings', () => {
   });
 
   it('for development are refused in production', () => {
-    const read = (settings: SettingsReader) => settings.developmentFlag('LAX');
+    const read = (settings: SettingsReader): boolean => {
+      const isLax = settings.flag('LAX', false);
+      settings.refuseInProduction(isLax, 'LAX must not be set with NODE_ENV=production');
+      return isLax;
+    };
     expect(readSettings({ LAX: 'true', NODE_ENV: 'development' }, read)).toBe(true);
     expect(readSettings({ NODE_ENV: 'production' }, read)).toBe(false);
     expect(faultsOf({ LAX: 'true', NODE_ENV: 'production' }, read)[0]).toContain('NODE_ENV=production');

@@ -186,9 +186,9 @@ export async function composeDeliveryWorker(config: WorkerConfig, scope: Service
   const stops: SourceParts['stops'] = [];
   // Before the sources, so that a stop does not wait for a frozen broker first.
   watchRetention({ kafka, topics: READ_TOPICS, sources }, scope);
-  scope.onClose('sources', async ({ orderly }) => {
+  scope.onClose('sources', async (isOrderly) => {
     const endAt = performance.now() + STOP_MS;
-    if (orderly) await delivering.drain();
+    if (isOrderly) await delivering.drain();
     const leftMs = Math.max(endAt - performance.now(), STOP_MS / 3);
     await Promise.all(stops.map((stop) => stop(leftMs)));
   });

@@ -46,9 +46,9 @@ export async function serve(
   const server = await listen(app, settings);
   let ending = false;
   health.readiness('shutdown', () => (ending ? 'the service is shutting down' : undefined));
-  onClose('http server', async ({ orderly }) => {
+  onClose('http server', async (isOrderly) => {
     ending = true;
-    if (orderly) await pause(settings.shutdownDelayMs);
+    if (isOrderly) await pause(settings.shutdownDelayMs);
     onEnd();
     return server.close(GRACE_MS);
   });

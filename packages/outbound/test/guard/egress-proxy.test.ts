@@ -250,7 +250,7 @@ describe('the check of the way out', () => {
           faulted.resolve(undefined);
         },
       },
-      onClose: (_, close) => void stops.push(() => close({ orderly: true })),
+      onClose: (_, close) => void stops.push(() => close(true)),
       health: { readiness: (_: string, read: typeof probe) => void (probe = read) } as never,
     });
     await faulted.promise;
