@@ -1,5 +1,4 @@
 export { AppError, databaseUnavailable, invalidRequest } from './request/app-error.js';
-export { createApi } from './server/create-api.js';
 export { TENANT_ANY, scopeChallenge, type Identity } from './token/identity.js';
 export { readListenSettings } from './server/listen.js';
 export { createConcurrencyLimiter, type ConcurrencyLimiter, SharedBudget } from './limits/shared-budget.js';

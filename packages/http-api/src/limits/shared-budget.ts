@@ -61,34 +61,11 @@ export class SharedBudget {
   }
 }
 
-const refuseBody = (tenantId?: string): AppError =>
+/** The 503 for a body whose bytes are not free. `tenantId`: as in `SharedBudgetOptions`. */
+export const refuseOpenBody = (tenantId?: string): AppError =>
   new AppError('unavailable', 'too many request bodies are being read; send this one again', {
     shed: tenantId === undefined ? { reason: 'open-bodies' } : { reason: 'tenant-share', tenantId },
   });
-
-/** Bounds the bytes of the bodies of all open requests. */
-export function createBodyBudget(totalBytes: number, exemptScope?: string) {
-  const budget = new SharedBudget({ total: totalBytes, exemptScope, refuse: refuseBody });
-  return {
-    /**
-     * Opens the account of one body. Throws 503 when its declared length exceeds the free bytes. Takes no bytes yet.
-     */
-    open: (caller: Caller, declaredBytes: number) => {
-      if (declaredBytes > budget.free) throw refuseBody();
-      let held = 0;
-      return {
-        /** Takes bytes of the budget. Throws 503 when they are not free. */
-        take: (bytes: number): void => {
-          budget.take(caller, bytes);
-          held += bytes;
-        },
-        release: (): void => budget.release(caller, held),
-      };
-    },
-  };
-}
-
-export type BodyBudget = ReturnType<typeof createBodyBudget>;
 
 const refuseRequest = (tenantId?: string): AppError =>
   new AppError(

@@ -3,8 +3,8 @@ import type { RequestListener } from 'node:http';
 import { Histogram, addCounter, type Logger, type Registry } from '@webhooks/runtime';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { AppError } from '../request/app-error.js';
-import { createBodyBudget, createConcurrencyLimiter } from '../limits/shared-budget.js';
-import type { BodyBudget, Caller } from '../limits/shared-budget.js';
+import { createConcurrencyLimiter, refuseOpenBody, SharedBudget } from '../limits/shared-budget.js';
+import type { Caller } from '../limits/shared-budget.js';
 import { TENANT_ANY, identify, type Identity, type TenantOfClient } from '../token/identity.js';
 import type { ApiRequest, Operation } from '../request/operation.js';
 import { TRANSFER_MS } from './listen.js';
@@ -63,10 +63,13 @@ function queryOf({ url }: Request): URLSearchParams {
   return new URLSearchParams(at < 0 ? '' : url.slice(at));
 }
 
-/** Runs `work` with the body of a request. The body counts against the budget until `work` has ended. */
+/**
+ * Runs `work` with the body of a request. Its bytes are taken as they arrive and count against the budget until `work`
+ * has ended. Throws 503 when they are not free, or when the declared length exceeds the free bytes.
+ */
 async function withBody<T>(
   request: Request,
-  { maxBytes, budget, caller }: { maxBytes: number | undefined; budget: BodyBudget; caller: Caller },
+  { maxBytes, budget, caller }: { maxBytes: number | undefined; budget: SharedBudget; caller: Caller },
   work: (body: Buffer) => Promise<T>,
 ): Promise<T> {
   if (maxBytes === undefined) {
@@ -74,11 +77,16 @@ async function withBody<T>(
     return work(Buffer.alloc(0));
   }
   checkBodyHeaders(request, maxBytes);
-  const account = budget.open(caller, Number(request.headers['content-length'] ?? 0));
+  if (Number(request.headers['content-length'] ?? 0) > budget.free) throw refuseOpenBody();
+  let held = 0;
+  const take = (bytes: number): void => {
+    budget.take(caller, bytes);
+    held += bytes;
+  };
   try {
-    return await work(await readBody(request, maxBytes, account.take));
+    return await work(await readBody(request, maxBytes, take));
   } finally {
-    account.release();
+    budget.release(caller, held);
   }
 }
 
@@ -138,10 +146,12 @@ function createAdmission({ maxOpenRequests, tenantRequests, exemptScope }: ApiOp
 /** Creates the state that all requests of one application share. */
 function createShared(options: ApiOptions) {
   const { limits, registry, log } = options;
+  const { maxOpenBodyBytes: total, exemptScope } = limits;
   return {
     ...options,
     meters: createMeters(registry),
-    budget: createBodyBudget(limits.maxOpenBodyBytes, limits.exemptScope),
+    /** Bounds the bytes of the bodies of all open requests. */
+    budget: new SharedBudget({ total, exemptScope, refuse: refuseOpenBody }),
     admit: createAdmission(limits),
     logShed: createShedLog(log, registry),
     logRefusedToken: createRefusedTokenLog(log),

@@ -2,18 +2,6 @@ import type { JWTHeaderParameters, JWTPayload, JWTVerifyResult } from 'jose';
 import { MAX_SHOWN, shown, type Fault } from './token-faults.js';
 import type { TokenShape } from './token-profiles.js';
 
-/** What a verified token says. */
-export interface TokenClaims {
-  readonly clientId: string;
-  /** The person for whom the client acts; undefined when it acts for itself. */
-  readonly personId: string | undefined;
-  readonly scopes: ReadonlySet<string>;
-  /** Value of the claim of the tenant. */
-  readonly tenant: unknown;
-  /** `exp`, Unix seconds. */
-  readonly expiresAt: number;
-}
-
 /** What this service expects of tokens. */
 export interface ExpectedToken {
   /** The exact value of `iss`. */
@@ -125,17 +113,23 @@ function personOf(payload: JWTPayload, clientId: string, { person, personMark = 
 }
 
 /** Returns the claims of a token without fault. */
-export function toClaims(payload: JWTPayload, expected: ExpectedToken): TokenClaims {
+export function toClaims(payload: JWTPayload, expected: ExpectedToken) {
   const { tokenShape: shape } = expected;
   const clientId = asText(claimAt(payload, shape.client)) ?? '';
   return {
     clientId,
+    /** The person for whom the client acts; undefined when it acts for itself. */
     personId: personOf(payload, clientId, shape),
     scopes: scopesOf(payload, expected),
+    /** Value of the claim of the tenant. */
     tenant: claimAt(payload, shape.tenant),
+    /** `exp`, Unix seconds. */
     expiresAt: Number(payload.exp),
   };
 }
+
+/** What a verified token says. */
+export type TokenClaims = ReturnType<typeof toClaims>;
 
 const secondsFrom = (time: unknown): number => Math.ceil(Math.abs(Number(time) - Date.now() / 1_000));
 

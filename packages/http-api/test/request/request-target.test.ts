@@ -3,7 +3,8 @@ import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { Registry, SettingsReader } from '@webhooks/runtime';
-import { AppError, createApi, readListenSettings } from '../../src/index.js';
+import { AppError, readListenSettings } from '../../src/index.js';
+import { createApi } from '../../src/server/create-api.js';
 import { listen } from '../../src/server/listen.js';
 import type { HttpServer } from '../../src/server/listen.js';
 
