@@ -17,13 +17,6 @@ export const isObject = (value: unknown): value is Readonly<Record<string, unkno
 const BACKSLASH = 0x5c;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
-interface Shape {
-  readonly depth: number;
-  readonly members: number;
-  /** Count of colons, commas and opening brackets. A parser makes at most one value more. */
-  readonly values: number;
-}
-
 interface Bounds {
   readonly maxDepth?: number;
   readonly maxValues?: number;
@@ -60,8 +53,11 @@ const KINDS = {
 const KIND_OF = new Uint8Array(128);
 for (const [sign, kind] of Object.entries(KINDS)) KIND_OF[sign.charCodeAt(0)] = kind;
 
-/** Counts nesting, `name: value` pairs and values in the text. A parser would drop repeated names. */
-function measure(text: string, { maxDepth, maxValues }: Required<Bounds>): Shape {
+/**
+ * Counts nesting, `name: value` pairs and values in the text. A parser would drop repeated names. `values` counts colons,
+ * commas and opening brackets: a parser makes at most one value more.
+ */
+function measure(text: string, { maxDepth, maxValues }: Required<Bounds>) {
   let [depth, deepest, members, values] = [0, 0, 0, 0];
   const isWithin = (): boolean => deepest <= maxDepth && values <= maxValues;
   for (let at = 0; at < text.length && isWithin(); at += 1) {
@@ -111,9 +107,6 @@ function parse(text: string): StrictJson {
   }
 }
 
-const refuseUnclean = (value: unknown): StrictJson =>
-  isClean(value) ? { ok: true, value } : { ok: false, fault: 'forbidden-character' };
-
 /**
  * Parses JSON that means the same to every reader (RFC 8259 §4, RFC 7493). Refuses malformed UTF-8, repeated member
  * names, and NUL or lone surrogates in strings. Refuses more than `maxDepth` levels (default 32) or `maxValues` values
@@ -128,17 +121,16 @@ export function parseStrictJson(
 ): StrictJson {
   const text = decode(input);
   if (text === undefined) return { ok: false, fault: 'not-utf8' };
-  const shape = measure(text, { maxDepth, maxValues });
-  const { values } = shape;
-  if (shape.depth > maxDepth) return { ok: false, fault: 'too-deep', values };
+  const { depth, members, values } = measure(text, { maxDepth, maxValues });
+  if (depth > maxDepth) return { ok: false, fault: 'too-deep', values };
   if (values > maxValues) return { ok: false, fault: 'too-many-values', values };
   // In a value, NUL or a lone surrogate comes only from an escape, or from an ill-formed string as the input.
-  return { ...parseMeasured(text, shape, typeof input === 'string' || text.includes('\\u')), values };
+  return { ...parseMeasured(text, members, typeof input === 'string' || text.includes('\\u')), values };
 }
 
-function parseMeasured(text: string, { members }: Shape, mayBeUnclean: boolean): StrictJson {
+function parseMeasured(text: string, members: number, mayBeUnclean: boolean): StrictJson {
   const parsed = parse(text);
   if (!parsed.ok) return parsed;
   if (countMembers(parsed.value) !== members) return { ok: false, fault: 'duplicate-key' };
-  return mayBeUnclean ? refuseUnclean(parsed.value) : parsed;
+  return !mayBeUnclean || isClean(parsed.value) ? parsed : { ok: false, fault: 'forbidden-character' };
 }
