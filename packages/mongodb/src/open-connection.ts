@@ -19,21 +19,19 @@ function parseMongoUri(text: string, fallback: string) {
   return { uri: text, database: decodeURIComponent(parts[1] || fallback) };
 }
 
-export interface MongodbSettings {
-  readonly uri: string;
-  readonly database: string;
-  /** The file that contains the connection string. It is read again; default: the string does not change. */
-  readonly uriFile?: string | undefined;
-}
-
 /** Reads `MONGODB_URI`. `database` is used when the connection string names none. */
-export const readMongodbSettings = (settings: SettingsReader, database: string): MongodbSettings => ({
-  ...(settings.parsed('MONGODB_URI', undefined, (text) => parseMongoUri(text, database)) ?? {
+export function readMongodbSettings(settings: SettingsReader, database: string) {
+  const parsed = settings.parsed('MONGODB_URI', undefined, (text) => parseMongoUri(text, database));
+  return {
     uri: '',
     database,
-  }),
-  uriFile: settings.fileOf('MONGODB_URI'),
-});
+    ...parsed,
+    /** The file that contains the connection string. It is read again; undefined: the string does not change. */
+    uriFile: settings.fileOf('MONGODB_URI'),
+  };
+}
+
+export type MongodbSettings = ReturnType<typeof readMongodbSettings>;
 
 export interface ConnectionOptions<M> {
   /** Name of the readiness probe; default `database`. Each pool of a service needs its own. */

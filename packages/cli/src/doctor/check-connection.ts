@@ -80,17 +80,10 @@ const CERTIFICATE_FAULTS: Readonly<Record<string, readonly [name: string, fix: s
   ],
 };
 
-interface Handshake {
-  readonly version: string;
-  readonly until: string;
-  /** Why the certificate is refused; empty for a good one. */
-  readonly refusal: string;
-}
-
 /** As long as a delivery waits for a connection. */
 const CONNECT_TIMEOUT_MS = 3_000;
 
-async function shakeHands({ hostname, port }: URL, options: ConnectionOptions): Promise<Handshake> {
+async function shakeHands({ hostname, port }: URL, options: ConnectionOptions) {
   const to = { host: hostname, servername: hostname, port: Number(port || 443), rejectUnauthorized: false };
   const socket = connect({ ...to, ALPNProtocols: ['http/1.1'], ...options });
   try {
@@ -99,6 +92,7 @@ async function shakeHands({ hostname, port }: URL, options: ConnectionOptions): 
     const { subjectaltname, valid_to: until } = socket.getPeerCertificate();
     // Node takes the subject's name instead; a delivery does not.
     const named = subjectaltname === undefined ? 'ERR_TLS_CERT_ALTNAME_INVALID' : '';
+    /** Why the certificate is refused; empty for a good one. */
     const refusal = socket.authorized ? named : String(socket.authorizationError);
     return { version, refusal, until: localTime(new Date(until)) };
   } finally {

@@ -17,17 +17,12 @@ export interface ClientCredentials {
 /** Returns a valid access token. Requests a new one only when the last one is about to expire. */
 export type TokenSource = (options?: RequestOptions) => Promise<string>;
 
-interface Token {
-  readonly value: string;
-  readonly renewAt: number;
-}
-
 /** A token is renewed when a tenth of its lifetime is left. */
 const RENEW_SHARE = 0.9;
 /** Lifetime of a token without `expires_in`, in seconds. */
 const DEFAULT_LIFETIME_S = 60;
 
-function parseToken(body: unknown, now: number): Token | undefined {
+function parseToken(body: unknown, now: number) {
   if (!isObject(body)) return undefined;
   const { access_token: value, expires_in: given } = body;
   if (typeof value !== 'string') return undefined;
@@ -35,6 +30,8 @@ function parseToken(body: unknown, now: number): Token | undefined {
   const lifetimeS = Number(given) || DEFAULT_LIFETIME_S;
   return { value, renewAt: now + lifetimeS * 1_000 * RENEW_SHARE };
 }
+
+type Token = NonNullable<ReturnType<typeof parseToken>>;
 
 /** The parts of a token request (RFC 6749 §4.4.2). Basic has id and secret encoded as a form has them (§2.3.1). */
 function tokenRequest(credentials: ClientCredentials) {

@@ -136,7 +136,7 @@ it('certificates, authorities and the connection string are renewed under load, 
 
 describe('the check of the database', () => {
   const check = (options: Readonly<Record<string, string>>) =>
-    checkMongo({ uri: database.uriWith(options), database: 'checked' });
+    checkMongo({ uri: database.uriWith(options), database: 'checked', uriFile: undefined });
 
   beforeAll(async () => {
     await database.use(before, before);
@@ -164,6 +164,8 @@ describe('the check of the database', () => {
 
   it('names the fix when nothing listens', async () => {
     const uri = 'mongodb://127.0.0.1:9/?directConnection=true';
-    await expect(checkMongo({ uri, database: 'checked' })).rejects.toThrow(/: check hosts and ports/);
+    await expect(checkMongo({ uri, database: 'checked', uriFile: undefined })).rejects.toThrow(
+      /: check hosts and ports/,
+    );
   });
 });

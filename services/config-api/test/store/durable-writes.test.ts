@@ -12,7 +12,7 @@ it('a write waits until a majority has it on disk, and is tried again by the dri
   const database = randomName('durable');
   const connection = await openConnection(
     // As an operator writes it, who says nothing of writes.
-    { uri: testMongoUri(database).replace('retryWrites=false&', ''), database },
+    { uri: testMongoUri(database).replace('retryWrites=false&', ''), database, uriFile: undefined },
     { modelsOn: (made) => made },
     {
       log,

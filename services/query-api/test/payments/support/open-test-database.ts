@@ -22,7 +22,7 @@ export async function openTestDatabase(name: string, retention = RETENTION): Pro
   const uri = testMongoUri(name);
   const database = await openDatabase(
     // Without it the driver tells of no statement.
-    { uri: `${uri}${uri.includes('?') ? '&' : '?'}monitorCommands=true`, database: name },
+    { uri: `${uri}${uri.includes('?') ? '&' : '?'}monitorCommands=true`, database: name, uriFile: undefined },
     retention,
     {
       log,
