@@ -2,14 +2,18 @@ import { hash } from 'node:crypto';
 import type { PaymentFact } from './event/payment-event.js';
 
 const ALPHABET = Buffer.from('abcdefghijklmnopqrstuvwxyz234567', 'latin1');
-/** A reused buffer: joining characters would allocate 1.6 KB for each delivery. */
-const text = Buffer.alloc(2_048);
+/** A reused buffer for the text of up to 1,280 bytes. A longer text gets a new buffer. */
+const SHARED = Buffer.alloc(2_048);
+
+const charactersOf = (bytes: number): number => Math.ceil((bytes * 8) / 5);
 
 /**
- * Encodes at most 1,280 bytes as base32 (RFC 4648 §6) in lower case, without padding: 32 bytes become 52 characters. Each
- * character of `bytes` (latin1) is one byte.
+ * Encodes bytes as base32 (RFC 4648 §6) in lower case, without padding: 32 bytes become 52 characters. Each character of
+ * `bytes` (latin1) is one byte. Written to a buffer: joining characters would allocate 1.6 KB for each delivery.
  */
 export function base32(bytes: string): string {
+  const length = charactersOf(bytes.length);
+  const text = length <= SHARED.length ? SHARED : Buffer.alloc(length);
   let to = 0;
   let buffered = 0;
   let bits = 0;
@@ -22,7 +26,7 @@ export function base32(bytes: string): string {
     }
   }
   if (bits > 0) text[to] = ALPHABET[(buffered << (5 - bits)) & 31] ?? 0;
-  return text.toString('latin1', 0, Math.ceil((bytes.length * 8) / 5));
+  return text.toString('latin1', 0, length);
 }
 
 /** Returns the digest of several parts. No part may contain a line feed; each caller checks the parts by a pattern. */

@@ -17,6 +17,13 @@ export const TOPICS = {
   deadLetters: 'webhooks.dead-letters',
 } as const;
 
+export interface RetryTier {
+  readonly name: string;
+  readonly topic: string;
+  /** Milliseconds from the broker's append of a record until the record is handled. 0: when it is read. */
+  readonly delayMs: number;
+}
+
 const DAY = 86_400_000;
 const MIB = 1_048_576;
 /** How long Kafka stores records that workers and query-api read without a delay. */
@@ -26,16 +33,15 @@ export const LIVE_RETENTION_MS = 7 * DAY;
 const TIER_DELAYS = ['1s', '5s', '30s', '2m', '10m', '30m', '1h', '2h', '4h', '8h', '12h', '24h'];
 
 /** The retry tiers, shortest first. Independent of the retry schedule: a changed schedule leaves no record behind. */
-export const RETRY_TIERS = TIER_DELAYS.map((name, index) => ({
+export const RETRY_TIERS: readonly RetryTier[] = TIER_DELAYS.map((name, index) => ({
   name,
   topic: `webhooks.retries.${name}`,
-  /** Milliseconds from the broker's append of a record until the record is handled. 0: when it is read. */
   // Tier `1s` is read at once, and the rest of the wait is spent in the worker's memory: otherwise it would end late.
   delayMs: index === 0 ? 0 : parseDuration(name),
 }));
 
 /** Returns the largest tier that is not longer than the wait. Waits below 5 s use the shortest tier. */
-export function tierFor(waitMs: number) {
+export function tierFor(waitMs: number): RetryTier {
   const fitting = RETRY_TIERS.findLast((tier) => tier.delayMs <= waitMs) ?? RETRY_TIERS[0];
   if (!fitting) throw new Error('the table of retry tiers is empty');
   return fitting;

@@ -14,9 +14,10 @@ describe('base32', () => {
     expect(base32(text)).toBe(expected);
   });
 
-  it('has the right length after a longer text', () => {
+  it('has the right length after a longer text and above the size of the shared buffer', () => {
     // Five bytes are eight characters, whatever stands before them.
-    for (const times of [3, 250, 1]) expect(base32('fooba'.repeat(times))).toBe('mzxw6ytb'.repeat(times));
+    for (const times of [400, 3, 250, 2_000, 1])
+      expect(base32('fooba'.repeat(times))).toBe('mzxw6ytb'.repeat(times));
     expect(base32('\xff'.repeat(32))).toBe(`${'7'.repeat(51)}q`);
   });
 });

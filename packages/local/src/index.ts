@@ -1,4 +1,5 @@
 export { freePort } from './engine/free-port.js';
+export { namedAddress } from './engine/engine-lifecycle.js';
 export { spawnGuarded } from './engine/guarded-process.js';
 export { writeWhole } from './engine/folders.js';
 export { withAdmin } from './kafka/broker-process.js';

@@ -88,5 +88,5 @@ export function readSenderSettings(settings: SettingsReader) {
   };
 }
 
-/** The settings of a sender, and what its requests have: the `User-Agent`, the name of a header. */
+/** The settings of a sender, with the `User-Agent` and the name of the vendor's signature header. */
 export type SenderSettings = ReturnType<typeof readSenderSettings>;

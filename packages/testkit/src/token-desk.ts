@@ -98,6 +98,7 @@ export class TokenDesk {
     return this.token({ claims: { client_id: client, sub: client, tenant_id: tenantId, scope, ...claims } });
   }
 
+  /** Call it once. */
   close(): Promise<void> {
     const closed = this.#server[Symbol.asyncDispose]();
     this.#server.closeAllConnections();

@@ -164,15 +164,17 @@ describe('the console', () => {
     expect([statusCode, running.received.length]).toEqual([status, status === 200 ? before + 1 : before]);
   });
 
-  it('logs a fault without the id of a payment', async () => {
-    const { browser } = await running.signIn('ana');
-    running.failWith(401);
-    const txId = 'a1b2c3d4e5f6a1b2c3d4e5f6a1';
-    const response = await running.call(browser, `/integration/v1/pix/cob/${txId}`);
-    running.failWith(undefined);
+  it.each(['pix/cob', 'webhooks/deliveries'])('logs a fault without an id: %s', async (path) => {
+    // A console of its own: one logs the second fault only after ten seconds.
+    const own = await startConsole();
+    const { browser } = await own.signIn('ana');
+    own.failWith(401);
+    const id = 'a1b2c3d4e5f6a1b2c3d4e5f6a1';
+    const response = await own.call(browser, `/integration/v1/${path}/${id}`);
+    await own.stop();
     expect(response.status).toBe(503);
-    expect(JSON.stringify(running.lines)).toContain('/api/integration/v1/pix/cob/:id');
-    expect(JSON.stringify(running.lines)).not.toContain(txId);
+    expect(JSON.stringify(own.lines)).toContain(`"/api/integration/v1/${path}/:id"`);
+    expect(JSON.stringify(own.lines)).not.toContain(id);
   });
 
   it('refuses a body that no page sends', async () => {

@@ -175,6 +175,11 @@ looked('the pages of the console', () => {
     await page.keyboard.press('j');
     const second = await page.locator('a.row').nth(1).getAttribute('href');
     expect(await page.evaluate<unknown>(FOCUSED)).toBe(second);
+    // Of the browser.
+    await page.keyboard.press('Control+k');
+    expect(await page.evaluate<unknown>(FOCUSED)).toBe(second);
+    await page.keyboard.press('k');
+    expect(await page.evaluate<unknown>(FOCUSED)).not.toBe(second);
     await page.keyboard.press('/');
     await page.keyboard.type(endToEndId);
     await page.keyboard.press('Enter');

@@ -30,7 +30,7 @@ const RULES = {
 const SCHEDULE = { delaysMs: [1_000], jitter: 0, maxAgeMs: 86_400_000, retryAfterMaxMs: 1_000 };
 
 type Reader = DeliverPorts['cache']['reader'];
-/** A cache that finds the first configuration so often, by default until a connection is ready, and then the second. */
+/** The first `looks` look-ups find the first configuration, later ones the second. Two come before admission, one before the post. */
 function cacheOf(first: Configuration, second = first, reader: Partial<Reader> = {}, looks = 3) {
   let looked = 0;
   const find = () => (looked++ < looks ? first : second);

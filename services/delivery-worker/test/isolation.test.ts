@@ -8,6 +8,8 @@ import type { Rig } from './rig.js';
 
 const LONG = { timeoutMs: 60_000 };
 const EVENTS = 150;
+/** The policy of endpoints that hang: what a test waits for happens before their first attempts time out. */
+const HANGS = { timeoutMs: 30_000 };
 
 let rig: Rig;
 const endpoints: Endpoint[] = [];
@@ -39,7 +41,7 @@ async function register(
 
 async function send(configuration: ConfigurationRecord, count: number): Promise<readonly PaymentEvent[]> {
   const events = Array.from({ length: count }, () => eventFor(configuration));
-  // At once: the first attempts at endpoints that hang time out 30 s after they began.
+  // At once: see `HANGS`.
   await rig.bench.sendAll(events);
   return events;
 }
@@ -60,11 +62,10 @@ async function untilDeferred(count: number): Promise<() => Promise<void>> {
 
 describe('an endpoint that hangs', () => {
   it('delays no healthy one: all events arrive there before the first attempt at the others has timed out', async () => {
-    const policy = { timeoutMs: 30_000 };
     const hanging = [
-      await register({ kind: 'hang' }, policy),
-      await register({ kind: 'hang' }, policy),
-      await register({ kind: 'hang' }, policy),
+      await register({ kind: 'hang' }, HANGS),
+      await register({ kind: 'hang' }, HANGS),
+      await register({ kind: 'hang' }, HANGS),
     ];
     const healthy = await register(200);
     for (const { configuration } of hanging) await send(configuration, EVENTS);
@@ -137,11 +138,10 @@ describe('an endpoint that is down', () => {
 describe('a tenant with 80 webhooks that hang', () => {
   it('delays neither events nor redeliveries of another one', async () => {
     const healthy = await register(200);
-    const policy = { timeoutMs: 30_000 };
-    const { endpoint, configuration } = await register({ kind: 'hang' }, policy);
+    const { endpoint, configuration } = await register({ kind: 'hang' }, HANGS);
     const { tenantId: crowd } = configuration;
     for (let index = 1; index < 80; index += 1)
-      await rig.register({ url: `${endpoint.origin}/${index}` }, { tenantId: crowd, policy });
+      await rig.register({ url: `${endpoint.origin}/${index}` }, { tenantId: crowd, policy: HANGS });
     await send(configuration, EVENTS);
     await eventually(() => expect(endpoint.arrivals.length).toBeGreaterThan(0), LONG);
     await send(healthy.configuration, EVENTS);

@@ -10,13 +10,14 @@ const MAX_REST_MS = 9 * 24 * HOUR;
 /** Where a task goes that is due then, and as what. */
 async function moved(dueAt: number): Promise<{ readonly topic: string; readonly task: DeliveryTask }> {
   const task = buildTask({ dueAt });
-  const headers = Object.entries(taskHeaders(task)).map(([name, text]) => [name, Buffer.from(text)] as const);
+  const written = { ...taskHeaders(task), 'x-newer': '1' };
+  const headers = Object.entries(written).map(([name, text]) => [name, Buffer.from(text)] as const);
   const record = {
     topic: 'webhooks.retries.1s',
     partition: 0,
     offset: 7,
     timestamp: 0,
-    key: null,
+    key: Buffer.from('k'),
     value: task.body,
     headers: Object.fromEntries(headers),
     size: 0,
@@ -28,6 +29,8 @@ async function moved(dueAt: number): Promise<{ readonly topic: string; readonly 
     damaged: (_record, reason) => sent.push({ topic: reason, value: null }),
   });
   const [first = { topic: 'nowhere', headers: {} }] = sent;
+  const { 'due-at': _due, ...kept } = record.headers;
+  expect(first).toMatchObject({ key: record.key, value: record.value, headers: kept });
   const parsed = parseDeliveryTask(first.headers ?? {}, task.body);
   if (!parsed.ok) throw new Error(`${first.topic}: ${parsed.reason}`);
   return { topic: first.topic, task: parsed.task };

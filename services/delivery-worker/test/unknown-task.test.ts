@@ -69,11 +69,18 @@ it('an unknown task waits a minute at first, at most 40 times, and is a dead let
   });
 });
 
+it('a batch that cannot be unpacked is a dead letter that says so', async () => {
+  const sent: OutgoingRecord[] = [];
+  await consumeTask({ ...recordOf(0, {}), headers: {}, undecodable: 'codec 7' }, portsTo(sent));
+  expect(sent).toMatchObject([{ topic: TOPICS.deadLetters, headers: { 'dead-reason': 'undecodable' } }]);
+});
+
 it('an unknown task that still waits moves to the tier that fits its rest', async () => {
   const sent: OutgoingRecord[] = [];
   const ports = { ...portsTo(sent), maxWaitMs: 9 * DAY };
-  const headers = { 'task-version': '2', 'due-at': String(Date.now() + 180 * MINUTE) };
+  const dueAt = String(Date.now() + 180 * MINUTE);
+  const headers = { 'task-version': '2', 'due-at': dueAt };
   await moveTask(recordOf(0, headers), ports);
-  expect(sent[0]?.topic).toBe('webhooks.retries.2h');
+  expect(sent[0]).toMatchObject({ topic: 'webhooks.retries.2h', headers: { 'due-at': dueAt } });
   expect(RETRY_TIERS.map(({ topic }) => topic)).toContain(sent[0]?.topic);
 });

@@ -12,10 +12,10 @@ export interface Revised {
  */
 export class RevisionTable<T extends Revised> {
   readonly #tenants = new Map<string, Map<string, T>>();
+  #size = 0;
 
-  /** The number of rows. Counted at each call, tenant by tenant. */
   get size(): number {
-    return [...this.#tenants.values()].reduce((sum, rows) => sum + rows.size, 0);
+    return this.#size;
   }
 
   find(tenantId: string, ref: string): T | undefined {
@@ -42,6 +42,7 @@ export class RevisionTable<T extends Revised> {
     const rows = this.#tenants.get(tenantId) ?? new Map<string, T>();
     const known = rows.get(ref);
     if (known && known.revision >= next.revision) return false;
+    if (!known) this.#size += 1;
     this.#tenants.set(tenantId, rows.set(ref, next));
     return true;
   }

@@ -13,8 +13,7 @@ const utcTime = {
 const endToEndId = text(PATTERNS.endToEndId, 'must be 32 letters or digits');
 const money = text(PATTERNS.money, 'must be text with two decimals after a point, such as "110.00"');
 const reasonCode = text(PATTERNS.reasonCode, 'must be 1 to 35 letters, digits, _ or -');
-const shortId = (pattern: string = PATTERNS.anyTxId, range = '1 to 35') =>
-  text(pattern, `must be ${range} letters or digits`);
+const shortId = (pattern: string, range = '1 to 35') => text(pattern, `must be ${range} letters or digits`);
 
 /**
  * JSON Schemas of `data` for each type: the required and the optional fields, in the order of a notification. Unknown
@@ -46,11 +45,11 @@ export const DATA_SCHEMAS = {
     required: ['endToEndId', 'reversalId', 'rtrId', 'amount', 'status'],
     properties: {
       endToEndId,
-      reversalId: shortId(),
+      reversalId: shortId(PATTERNS.reversalId),
       rtrId: endToEndId,
       amount: money,
       status: { type: 'string', enum: ['DEVOLVIDO', 'NAO_REALIZADO'] },
-      txId: shortId(),
+      txId: shortId(PATTERNS.anyTxId),
       reason: reasonCode,
       requestedAt: utcTime,
       settledAt: utcTime,
@@ -63,7 +62,7 @@ export const DATA_SCHEMAS = {
       endToEndId,
       amount: money,
       status: { type: 'string', enum: ['REALIZADO', 'NAO_REALIZADO'] },
-      paymentId: shortId(),
+      paymentId: shortId(PATTERNS.paymentId),
       reason: reasonCode,
     },
   },

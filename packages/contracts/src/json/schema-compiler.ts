@@ -13,6 +13,8 @@ export const PATTERNS = {
   anyTxId: '^[a-zA-Z0-9]{1,35}$',
   staticTxId: '^[a-zA-Z0-9]{1,25}$',
   endToEndId: '^[a-zA-Z0-9]{32}$',
+  reversalId: '^[a-zA-Z0-9]{1,35}$',
+  paymentId: '^[a-zA-Z0-9]{1,35}$',
   money: '^\\d{1,10}\\.\\d{2}$',
   /** A code such as `MD06`. The pattern excludes free text, which may be personal (LGPD). */
   reasonCode: '^[A-Za-z0-9_-]{1,35}$',

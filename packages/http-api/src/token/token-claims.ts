@@ -129,7 +129,7 @@ export function toClaims(payload: JWTPayload, expected: ExpectedToken) {
 }
 
 /** What a verified token says. */
-export type TokenClaims = ReturnType<typeof toClaims>;
+export type TokenClaims = Readonly<ReturnType<typeof toClaims>>;
 
 const secondsFrom = (time: unknown): number => Math.ceil(Math.abs(Number(time) - Date.now() / 1_000));
 

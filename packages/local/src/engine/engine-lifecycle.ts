@@ -11,6 +11,8 @@ export function namedAddress(variable: 'KAFKA_BROKERS' | 'MONGODB_URI'): string 
 }
 
 export interface EngineLifecycle {
+  /** Whether it is a child process of this one; else the environment names it. */
+  readonly isEmbedded: boolean;
   /** Undefined while no process runs, and for an engine that was not started here. */
   readonly pid: number | undefined;
   /** Sends SIGTERM, and SIGKILL at the deadline (default 15 s). Does nothing when the engine has ended. */
@@ -53,6 +55,7 @@ export async function launchEngine(launch: EngineLaunch): Promise<GuardedProcess
 export async function superviseEngine(launch: () => Promise<GuardedProcess>): Promise<EngineLifecycle> {
   let current = await launch();
   return {
+    isEmbedded: true,
     get pid() {
       return current.exitReason() === undefined ? current.pid : undefined;
     },
@@ -71,6 +74,7 @@ export function externalEngine(variable: string): EngineLifecycle {
     throw new Error(`${variable} names this engine: it was not started here, so it cannot be stopped here`);
   };
   return {
+    isEmbedded: false,
     pid: undefined,
     stop: () => Promise.resolve(),
     kill: refuse,

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { lastLines } from './command.js';
@@ -30,8 +29,11 @@ exec "$@" 3<&-
 /** Watches a child process, which has started, and can stop it. */
 export function watchEnd(child: ChildProcess) {
   let reason: string | undefined;
-  const exited = once(child, 'exit').then(([code, signal]) => {
-    reason = signal === null ? `exit code ${String(code)}` : `signal ${String(signal)}`;
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', (code, signal) => {
+      reason = signal === null ? `exit code ${String(code)}` : `signal ${signal}`;
+      resolve();
+    });
   });
   return {
     /** Resolves when the process has ended. */

@@ -38,7 +38,10 @@ export interface KafkaEngine extends EngineLifecycle {
   readonly brokers: string[];
 }
 
-/** Uses the cluster at `addresses` ("host:port,host:port"). Resolves when one of its brokers is ready; throws when none is within the deadline, default 15 s. */
+/**
+ * Uses the cluster at `addresses` ("host:port,host:port"). Resolves when one of its brokers is ready. Throws when none is within the
+ * deadline, default 15 s.
+ */
 export async function useKafkaAddress(
   addresses: string,
   deadlineMs = RESPONSE_DEADLINE_MS,

@@ -69,7 +69,7 @@ export function keepEngineRunning(
   engine: KafkaEngine | MongoEngine,
   options: KeepOptions,
 ): () => Promise<void> {
-  if (engine.pid === undefined) return () => Promise.resolve();
+  if (!engine.isEmbedded) return () => Promise.resolve();
   const exitReason = () => (engine.pid === undefined ? 'its process is not there' : undefined);
   return keepRunning({ name, exitReason, startAgain: () => engine.restart() }, options);
 }

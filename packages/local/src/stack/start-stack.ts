@@ -131,8 +131,8 @@ function prepareDataDir({ dataDir, onLost = () => undefined }: StackOptions, clo
 }
 
 /** Throws when a worker of another stack reads this Kafka. Two stacks would share groups, and could not decrypt each other's secrets. */
-async function refuseShared({ pid, brokers }: KafkaEngine, dataDir: string): Promise<void> {
-  if (pid !== undefined) return;
+async function refuseShared({ isEmbedded, brokers }: KafkaEngine, dataDir: string): Promise<void> {
+  if (isEmbedded) return;
   const members = await membersOf(brokers, 'delivery-worker.events');
   const other = members.find((clientId) => !clientId.endsWith(clientIdOf('', dataDir)));
   if (other === undefined) return;

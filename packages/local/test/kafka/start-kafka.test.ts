@@ -135,13 +135,20 @@ describe('the embedded Kafka', () => {
 
 describe('a Kafka named by KAFKA_BROKERS', () => {
   it('is used as it is, and is not ended', async () => {
-    const kafka = await useKafkaAddress(` ${testKafkaBrokers().join(' , ')},127.0.0.1:9 `, 600_000);
-    expect(kafka).toMatchObject({ pid: undefined });
+    const kafka = await useKafkaAddress(` ${testKafkaBrokers().join(' , ')},127.0.0.1:9 `);
+    expect(kafka).toMatchObject({ isEmbedded: false, pid: undefined });
     expect(kafka.brokers).toEqual([...testKafkaBrokers(), '127.0.0.1:9']);
     expect(() => kafka.kill()).toThrow(/KAFKA_BROKERS names/);
     await expect(kafka.restart()).rejects.toThrow(/KAFKA_BROKERS names/);
     await kafka.stop();
     await expect(useKafkaAddress(testKafkaBrokers().join(','))).resolves.toBeDefined();
+  });
+
+  it('is used as soon as one broker serves', async () => {
+    // The other would be tried for ten minutes.
+    await expect(
+      useKafkaAddress(`127.0.0.1:9,${testKafkaBrokers().join(',')}`, 600_000),
+    ).resolves.toBeDefined();
   });
 
   it('is explained when no broker serves', async () => {

@@ -4,7 +4,8 @@ import { startServiceProcess } from '../../src/stack/service-process.js';
 const [adminPort = '', logFile = ''] = process.argv.slice(2);
 const env = { KAFKA_BROKERS: '127.0.0.1:9', TOKEN_ISSUER: 'http://127.0.0.1:9', TOKEN_AUDIENCE: 'any' };
 const outcome = await startServiceProcess({
-  ...{ name: 'ingest', program: 'ingest' },
+  name: 'ingest',
+  program: 'ingest',
   adminPort: Number(adminPort),
   env,
   logFile,

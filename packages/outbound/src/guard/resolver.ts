@@ -31,9 +31,12 @@ function shareQueries(resolve: Resolve): Resolve {
   };
 }
 
+/** A line of resolv.conf with the address of a name server. As in libc, one with a name is skipped. */
+const ADDRESS = /^nameserver\s+([\d.:a-f[\]]+(?:%\w+)?)\s*$/gim;
+
 /**
  * Returns a function that returns a resolver for the name servers in the file, which is read again when it changes.
- * A missing file changes nothing. Nor does one that cannot be read, without name servers, or with one that is no address.
+ * A file that is missing, cannot be read or names no server by its address changes nothing.
  */
 function followFile(file: string, options: { readonly timeout: number; readonly tries: number }) {
   let resolver = new Resolver(options);
@@ -42,9 +45,7 @@ function followFile(file: string, options: { readonly timeout: number; readonly 
     try {
       const changedAt = statSync(file).mtimeMs;
       if (changedAt === readAt) return resolver;
-      const servers = [...readFileSync(file, 'utf8').matchAll(/^nameserver\s+(\S+)/gm)].map(
-        ([, at = '']) => at,
-      );
+      const servers = [...readFileSync(file, 'utf8').matchAll(ADDRESS)].map(([, at = '']) => at);
       if (servers.length > 0) {
         // Queries in flight stay with the old resolver.
         const next = new Resolver(options);
@@ -53,7 +54,7 @@ function followFile(file: string, options: { readonly timeout: number; readonly 
       }
       readAt = changedAt;
     } catch {
-      // It is read again at the next query.
+      // The servers stay, and the file is read again at the next query.
     }
     return resolver;
   };

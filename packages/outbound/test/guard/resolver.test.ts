@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createResolver, createSender } from '../../src/index.js';
@@ -162,6 +162,8 @@ describe('createResolver', () => {
     for (const path of [file, next]) utimesSync(path, 1_000, 1_000);
     expect(await resolve('hook.acme.com.br')).toEqual(['200.147.3.1']);
     rmSync(file, { recursive: true });
+    writeFileSync(next, `nameserver ns1.acme.com.br\n${readFileSync(next, 'utf8')}`);
+    utimesSync(next, 1_000, 1_000);
     renameSync(next, file);
     expect(await resolve('hook.acme.com.br')).toEqual(['200.147.3.2']);
   });

@@ -52,9 +52,9 @@ function main([other, ...args]: readonly string[]): void {
     const is = turns.map(({ here }) => valueOf(here));
     const ratios = turns.map(({ there, here }) => valueOf(here) / valueOf(there)).filter(Number.isFinite);
     const [least, greatest] = [Math.min, Math.max].map((end) => formatNumber(end(...ratios)));
-    return [name, medianOf(was), medianOf(is), unit, medianOf(ratios), `${least}–${greatest}`];
+    return [name, medianOf(was), medianOf(is), unit, medianOf(ratios), `${least} to ${greatest}`];
   });
-  align([['', 'there', 'here', '', 'ratio', 'from–to'], ...rows], [1, 2, 4, 5]).forEach(print);
+  align([['', 'there', 'here', '', 'ratio', 'least to greatest'], ...rows], [1, 2, 4, 5]).forEach(print);
 }
 
 main(process.argv.slice(2));

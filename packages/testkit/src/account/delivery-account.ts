@@ -12,7 +12,7 @@ export interface Acceptance extends Route {
   readonly id: string;
   /** The scheduled time of sending; without a schedule, the actual time. */
   readonly dueAt?: number;
-  /** The time of the acknowledgement. */
+  /** The time of the acknowledgement; for a query, when it was due. */
   readonly acknowledgedAt?: number;
 }
 

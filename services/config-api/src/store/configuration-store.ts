@@ -82,7 +82,7 @@ function readsOf(runQuery: RunModelQuery) {
       return row?.changes?.toReversed() ?? [];
     },
     /**
-     * Finds configurations whose change is not known to be in Kafka, and was not made between these times. One that was
+     * Finds at most 500 configurations whose change is not known to be in Kafka, and was not made between these times. One that was
      * made later was made by a clock that is ahead.
      */
     unpublished: (from: Date, until: Date) =>

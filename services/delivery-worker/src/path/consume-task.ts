@@ -1,6 +1,6 @@
 import { DUE_AT, dueAtOf, headerNumber, parseDeliveryTask, tierFor, TOPICS } from '@webhooks/contracts';
 import type { DeliveryTask, RecordOrigin } from '@webhooks/contracts';
-import type { KafkaRecord } from '@webhooks/kafka';
+import { headerOf, type KafkaRecord } from '@webhooks/kafka';
 import { originOf } from './consume-event.js';
 import type { Settlement } from './decide.js';
 import type { SettledMemory } from './settled-memory.js';
@@ -47,7 +47,7 @@ export async function publishDamaged(
 /** First wait of a deferred record, milliseconds. Later waits are a quarter of its age: about 40 in 8 days. */
 const FIRST_WAIT_MS = 60_000;
 
-/** Writes a record unchanged to a retry tier, with a new due time. */
+/** Writes a record, but for this due time unchanged, to the tier that fits its wait. */
 function publishUnchanged(record: KafkaRecord, dueAt: number, publish: PublishWithRetry): Promise<void> {
   const { key, value, headers } = boundedCopy(record);
   return publish({
@@ -93,11 +93,13 @@ interface MoveTaskPorts extends Pick<ConsumeTaskPorts, 'publish' | 'damaged'> {
   readonly maxWaitMs: number;
 }
 
-/** Moves a record to the largest tier that is not longer than its remaining wait. */
+/** Moves a record to the largest tier that is not longer than its remaining wait. Its due time stays, at most `maxWaitMs` from now. */
 export async function moveTask(record: KafkaRecord, { maxWaitMs, ...ports }: MoveTaskPorts): Promise<void> {
   const parsed = parseDeliveryTask(record.headers, record.value);
   if (!parsed.ok && !parsed.isUnknown && !isFanOut(record))
     return publishDamaged(record, parsed.reason, ports);
-  const dueAt = Math.min(dueAtOf(record.headers) ?? 0, Date.now() + maxWaitMs);
+  // `record.headers` would decode all of them.
+  const due = dueAtOf({ [DUE_AT]: headerOf(record, DUE_AT) }) ?? 0;
+  const dueAt = Math.min(due, Date.now() + maxWaitMs);
   return publishUnchanged(record, dueAt, ports.publish);
 }

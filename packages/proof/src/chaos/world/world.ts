@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Client } from '@webhooks/client';
-import { freePort, PAYMENT_SYSTEM, closeAfterFault, closeAll, startStack } from '@webhooks/local';
+import {
+  freePort,
+  namedAddress,
+  PAYMENT_SYSTEM,
+  closeAfterFault,
+  closeAll,
+  startStack,
+} from '@webhooks/local';
 import type { CertificateAuthority, Closer, Stack } from '@webhooks/local';
 import { startEndpoint } from '@webhooks/testkit';
 import type { ConnectionBehaviour, Endpoint, Script } from '@webhooks/testkit';
@@ -108,6 +115,8 @@ export async function openReceivers(
 
 /** Starts everything that a run breaks: real processes, engines and receivers, and the network between them. */
 async function open(dataDir: string, print: Print, closers: Closer[]) {
+  if (namedAddress('KAFKA_BROKERS') !== undefined || namedAddress('MONGODB_URI') !== undefined)
+    throw new Error('chaos kills its engines: unset KAFKA_BROKERS and MONGODB_URI');
   const links = await openEach(LINKS, async () => openTcpProxy(await freePort()), closers);
   const stack = await startStack({
     ...{ dataDir, fixedPorts: false, tenants: TENANTS, log: print },
@@ -122,8 +131,6 @@ async function open(dataDir: string, print: Print, closers: Closer[]) {
   });
   closers.push(() => stack.stop());
   const description = stack.description();
-  if (['kafka', 'mongodb'].some((engine) => description.processes[engine] === undefined))
-    throw new Error('chaos kills its engines: unset KAFKA_BROKERS and MONGODB_URI');
   await stack.fleet.startReplica({
     name: WORKERS[1],
     like: WORKERS[0],

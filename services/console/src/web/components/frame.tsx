@@ -14,7 +14,7 @@ export function pageOf(path: string, query: Readonly<Record<string, string>> = {
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
 
-/** Calls `act` when this key alone is pressed, unless somebody types. */
+/** Calls `act` when this key is pressed without Ctrl or Meta, unless somebody types. */
 export function useKey(key: string, act: () => void): void {
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {

@@ -1,6 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { explainPayment, findPayment } from '@webhooks/client';
-import type { DeliveryDetail, FoundEvidence, Reversal, TransactionSummary, Verdict } from '@webhooks/client';
+import type {
+  DeliveryDetail,
+  FoundEvidence,
+  RequestOptions,
+  Reversal,
+  TransactionSummary,
+  Verdict,
+} from '@webhooks/client';
 import { useMemo } from 'react';
 import { Link, Redirect, useSearchParams } from 'wouter';
 import { client, once, slowlyFor, useCall } from '../api.js';
@@ -164,7 +171,7 @@ const paymentColumns = ({ texts, time, money }: Speech): readonly Column<Transac
 const MAX_PAGES = 20;
 
 /** Requests the payments of an amount. `isCut`: there may be more. */
-async function searchPayments(filter: PaymentSearch, options: Parameters<typeof client.transactions>[1]) {
+async function searchPayments(filter: PaymentSearch, options: RequestOptions) {
   const found: TransactionSummary[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
