@@ -8,7 +8,7 @@ import type { Rig } from './rig.js';
 
 const LONG = { timeoutMs: 60_000 };
 const EVENTS = 150;
-/** The policy of endpoints that hang: what a test waits for happens before their first attempts time out. */
+/** The policy of endpoints that hang: healthy ones have everything before these attempts time out. */
 const HANGS = { timeoutMs: 30_000 };
 
 let rig: Rig;
@@ -41,7 +41,7 @@ async function register(
 
 async function send(configuration: ConfigurationRecord, count: number): Promise<readonly PaymentEvent[]> {
   const events = Array.from({ length: count }, () => eventFor(configuration));
-  // At once: see `HANGS`.
+  // At once, so that the 30 s of `HANGS` suffice.
   await rig.bench.sendAll(events);
   return events;
 }

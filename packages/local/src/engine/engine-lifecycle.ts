@@ -11,7 +11,7 @@ export function namedAddress(variable: 'KAFKA_BROKERS' | 'MONGODB_URI'): string 
 }
 
 export interface EngineLifecycle {
-  /** Whether it is a child process of this one; else the environment names it. */
+  /** Whether it was started here, as a child process; else its address was given. */
   readonly isEmbedded: boolean;
   /** Undefined while no process runs, and for an engine that was not started here. */
   readonly pid: number | undefined;

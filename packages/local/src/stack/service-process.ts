@@ -96,6 +96,8 @@ function forkService({
 }: ServiceOptions): ChildProcess {
   const entry = join(checkout, 'services', program, 'dist', 'src', 'main.js');
   if (!existsSync(entry)) throw new Error(`${program} is not built: run npm run build`);
+  // The entry point of the images, which sets the memory limits of V8 and of the allocator.
+  const execPath = join(checkout, 'deploy', 'docker', 'run-node');
   const log = openSync(logFile, 'a');
   const child = fork(entry, {
     env: {
@@ -106,14 +108,16 @@ function forkService({
       ADMIN_PORT: String(adminPort),
       ...env,
     },
-    // The entry point of the images, which sets the memory limits of V8 and of the allocator.
-    execPath: join(checkout, 'deploy', 'docker', 'run-node'),
+    execPath,
     execArgv: [],
     // A session of its own: Ctrl-C reaches only the parent, which stops its services in order. The service ends when the parent ends.
     detached: true,
     stdio: ['ignore', log, log, 'ipc'],
   });
   closeSync(log);
+  child.on('error', () => undefined); // it could not be started: the next line throws
+  if (child.pid === undefined)
+    throw new Error(`${program} could not be started: ${execPath} is not executable`);
   return child;
 }
 

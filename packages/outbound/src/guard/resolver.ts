@@ -31,8 +31,8 @@ function shareQueries(resolve: Resolve): Resolve {
   };
 }
 
-/** A line of resolv.conf with the address of a name server. As in libc, one with a name is skipped. */
-const ADDRESS = /^nameserver\s+([\d.:a-f[\]]+(?:%\w+)?)\s*$/gim;
+/** The address of a name server in resolv.conf, and no name. As in libc, the rest of its line is ignored. */
+const ADDRESS = /^nameserver[ \t]+([\d.:a-f[\]]+(?:%\w+)?)(?=\s|$)/gim;
 
 /**
  * Returns a function that returns a resolver for the name servers in the file, which is read again when it changes.

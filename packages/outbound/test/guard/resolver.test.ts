@@ -162,7 +162,7 @@ describe('createResolver', () => {
     for (const path of [file, next]) utimesSync(path, 1_000, 1_000);
     expect(await resolve('hook.acme.com.br')).toEqual(['200.147.3.1']);
     rmSync(file, { recursive: true });
-    writeFileSync(next, `nameserver ns1.acme.com.br\n${readFileSync(next, 'utf8')}`);
+    writeFileSync(next, `nameserver ns1.acme.com.br\n${readFileSync(next, 'utf8').trim()} # vpc\n`);
     utimesSync(next, 1_000, 1_000);
     renameSync(next, file);
     expect(await resolve('hook.acme.com.br')).toEqual(['200.147.3.2']);

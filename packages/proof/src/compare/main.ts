@@ -44,8 +44,8 @@ function main([other, ...args]: readonly string[]): void {
     print(`turn ${turn + 1} of ${TURNS}`);
     return { there: measure(other, args), here: measure('.', args) };
   });
-  // A run that is void in one turn has figures of the others.
-  const measured = new Map(turns.flatMap(({ here }) => [...here]));
+  // What is void in one turn, or in all of one checkout, has figures of the others.
+  const measured = new Map(turns.flatMap(({ there, here }) => [...there, ...here]));
   const rows = [...measured].map(([name, { unit }]) => {
     const valueOf = (figures: ReadonlyMap<string, Figure>): number => figures.get(name)?.value ?? NaN;
     const was = turns.map(({ there }) => valueOf(there));

@@ -1,6 +1,6 @@
 import { DUE_AT, dueAtOf, headerNumber, parseDeliveryTask, tierFor, TOPICS } from '@webhooks/contracts';
 import type { DeliveryTask, RecordOrigin } from '@webhooks/contracts';
-import { headerOf, type KafkaRecord } from '@webhooks/kafka';
+import type { KafkaRecord } from '@webhooks/kafka';
 import { originOf } from './consume-event.js';
 import type { Settlement } from './decide.js';
 import type { SettledMemory } from './settled-memory.js';
@@ -47,7 +47,7 @@ export async function publishDamaged(
 /** First wait of a deferred record, milliseconds. Later waits are a quarter of its age: about 40 in 8 days. */
 const FIRST_WAIT_MS = 60_000;
 
-/** Writes a record, but for this due time unchanged, to the tier that fits its wait. */
+/** Writes a record to the retry tier that fits its wait. Only its due time changes. */
 function publishUnchanged(record: KafkaRecord, dueAt: number, publish: PublishWithRetry): Promise<void> {
   const { key, value, headers } = boundedCopy(record);
   return publish({
@@ -93,13 +93,15 @@ interface MoveTaskPorts extends Pick<ConsumeTaskPorts, 'publish' | 'damaged'> {
   readonly maxWaitMs: number;
 }
 
-/** Moves a record to the largest tier that is not longer than its remaining wait. Its due time stays, at most `maxWaitMs` from now. */
+/**
+ * Moves a record to the largest tier that is not longer than its remaining wait. Its due time stays, at most `maxWaitMs`
+ * from now. A damaged record goes to the dead letters.
+ */
 export async function moveTask(record: KafkaRecord, { maxWaitMs, ...ports }: MoveTaskPorts): Promise<void> {
-  const parsed = parseDeliveryTask(record.headers, record.value);
+  const { headers, value } = record;
+  const parsed = parseDeliveryTask(headers, value);
   if (!parsed.ok && !parsed.isUnknown && !isFanOut(record))
     return publishDamaged(record, parsed.reason, ports);
-  // `record.headers` would decode all of them.
-  const due = dueAtOf({ [DUE_AT]: headerOf(record, DUE_AT) }) ?? 0;
-  const dueAt = Math.min(due, Date.now() + maxWaitMs);
+  const dueAt = Math.min(dueAtOf(headers) ?? 0, Date.now() + maxWaitMs);
   return publishUnchanged(record, dueAt, ports.publish);
 }
